@@ -1,0 +1,488 @@
+"""Hidden tests: attention scores, 20 points.
+
+A part that builds on earlier ones (5 on 4; 6 on 3, 4 and 5) is judged given the student's own: values by `carried`,
+everything else only as far as the earlier parts hold it themselves. So each mistake is paid for once.
+"""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from reference import attention_scores as ref
+from softmark import (
+    Failed,
+    agree,
+    draw,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    repeatable,
+    rows_sum_to_one,
+    works_on_meta,
+)
+from softmark.verdict import current
+
+BATCHES = [(4,), (2, 3)]
+NONE_ONE_TWO = [(), (4,), (2, 3)]
+
+
+def batch_id(batch):
+    return f"batch{len(batch)}" if isinstance(batch, tuple) else None
+
+
+def holds(check, *args, **kwargs):
+    """Whether an earlier part passes a check; if it does not, a later part is not charged for it again."""
+    try:
+        check(*args, **kwargs)
+    except Failed:
+        return False
+    return True
+
+
+def random_mask(*sizes):
+    """True about every other time; every row has an allowed and a blocked key."""
+    x = draw(" ".join(map(str, sizes)))
+    mask = x < 0.1
+    mask.scatter_(-1, x.argmin(-1, keepdim=True), True)
+    return mask.scatter_(-1, x.argmax(-1, keepdim=True), False)
+
+
+# Part 1: attend ---------------------------------------------------------------------------------------------
+
+
+@number("1.1")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", [{"T": 5, "d": 3}, {"T": 3, "d": 8}], ids=["narrow", "wide"])
+def test_attend(student, sizes):
+    """The context of one query, without batch."""
+    h, X = draw("d", "T d", **sizes)
+    agree(student.attend, ref.attend, h, X)
+    agree(student.attend, ref.attend, h, X[:1])
+
+
+@number("1.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", BATCHES, ids=batch_id)
+def test_attend_batch(student, batch):
+    """The context with batch dimensions in front."""
+    h, X = draw("batch d", "batch T d", batch=batch, T=5, d=7)
+    agree(student.attend, ref.attend, h, X)
+
+
+@number("1.3")
+@weight(0.25)
+@visibility("after_published")
+def test_attend_gradients(student):
+    """Gradients reach the query and the tokens."""
+    h, X = draw("batch d", "batch T d", batch=(2,), T=5, d=3)
+    gradients_agree(student.attend, ref.attend, h, X)
+
+
+@number("1.4")
+@weight(0.25)
+@visibility("after_published")
+def test_attend_manners(student):
+    """float32 stays float32, and the inputs stay as they were."""
+    h, X = draw("batch d", "batch T d", batch=(2,), T=5, d=3, dtype=torch.float32)
+    agree(student.attend, ref.attend, h, X)
+    keeps_dtype(student.attend, h, X)
+    leaves_inputs(student.attend, h, X)
+
+
+# Part 2: project --------------------------------------------------------------------------------------------
+
+RECTANGULAR = {"T": 5, "D": 6, "d_k": 3, "d_v": 4}
+SQUARE = {"T": 5, "D": 4, "d_k": 4, "d_v": 4}
+
+
+def draw_tokens_and_weights(batch=(), dtype=torch.float64, **sizes):
+    return draw("batch T D", "D d_k", "D d_k", "D d_v", batch=batch, dtype=dtype, **sizes)
+
+
+@number("2.1")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", [RECTANGULAR, SQUARE], ids=["rectangular", "square"])
+def test_project(student, sizes):
+    """Queries, keys and values, in this order."""
+    X, *W = draw_tokens_and_weights(**sizes)
+    agree(student.project, ref.project, X, *W)
+    agree(student.project, ref.project, X[:1], *W)
+
+
+@number("2.2")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", BATCHES, ids=batch_id)
+def test_project_batch(student, batch):
+    """Queries, keys and values with batch dimensions in front."""
+    agree(student.project, ref.project, *draw_tokens_and_weights(batch, **RECTANGULAR))
+
+
+@number("2.3")
+@weight(0.25)
+@visibility("after_published")
+def test_project_gradients(student):
+    """Gradients reach the tokens and each of the three weights."""
+    gradients_agree(student.project, ref.project, *draw_tokens_and_weights((2,), **RECTANGULAR))
+
+
+@number("2.4")
+@weight(0.25)
+@visibility("after_published")
+def test_project_manners(student):
+    """float32 stays float32, and the inputs stay as they were."""
+    inputs = draw_tokens_and_weights((2,), dtype=torch.float32, **RECTANGULAR)
+    agree(student.project, ref.project, *inputs)
+    for output in range(3):
+        keeps_dtype(student.project, *inputs, output=output)
+    leaves_inputs(student.project, *inputs)
+
+
+# Part 3: scores ---------------------------------------------------------------------------------------------
+
+SIZES = {
+    "more_keys": {"m": 5, "n": 7, "d_k": 3},
+    "more_queries": {"m": 6, "n": 2, "d_k": 10},
+    "one_query": {"m": 1, "n": 4, "d_k": 6},
+    "square": {"m": 5, "n": 5, "d_k": 5},
+}
+
+
+@number("3.1")
+@weight(1.5)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+def test_scores(student, sizes):
+    """The score matrix S = Q Kᵀ / √d_k."""
+    Q, K = draw("m d_k", "n d_k", **sizes)
+    agree(student.scores, ref.scores, Q, K)
+
+
+@number("3.2")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", BATCHES, ids=batch_id)
+def test_scores_batch(student, batch):
+    """A score matrix for every example of a batch."""
+    Q, K = draw("batch m d_k", "batch n d_k", batch=batch, m=5, n=7, d_k=6)
+    agree(student.scores, ref.scores, Q, K)
+
+
+@number("3.3")
+@weight(0.75)
+@visibility("after_published")
+def test_scores_gradients(student):
+    """Gradients reach queries and keys."""
+    Q, K = draw("batch m d_k", "batch n d_k", batch=(2,), m=5, n=7, d_k=3)
+    gradients_agree(student.scores, ref.scores, Q, K)
+
+
+@number("3.4")
+@weight(0.75)
+@visibility("after_published")
+def test_scores_manners(student):
+    """float32 stays float32, the inputs stay as they were, and any device will do."""
+    Q, K = draw("batch m d_k", "batch n d_k", batch=(2,), m=5, n=7, d_k=3, dtype=torch.float32)
+    agree(student.scores, ref.scores, Q, K)
+    keeps_dtype(student.scores, Q, K)
+    leaves_inputs(student.scores, Q, K)
+    works_on_meta(student.scores, Q, K)
+
+
+# Part 4: softmax_rows ---------------------------------------------------------------------------------------
+
+
+def draw_large_scores(dtype):
+    """Rows around +1000 and around -1000, rows that hold both, and a row with a small and a large neighbour."""
+    level = torch.tensor([1000.0, -1000.0, 0.0, 900.0, -990.0], dtype=dtype)
+    S = draw("batch m n", batch=(2,), m=5, n=7, dtype=dtype) + level.unsqueeze(-1)
+    S[:, 2] *= 400
+    S[:, 2, 1], S[:, 2, 4] = 1000, -1000
+    return S
+
+
+@number("4.1")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", NONE_ONE_TWO, ids=batch_id)
+def test_softmax_rows(student, batch):
+    """Weights from scores of ordinary size."""
+    S = 2 * draw("batch m n", batch=batch, m=5, n=7)
+    agree(student.softmax_rows, ref.softmax_rows, S)
+    agree(student.softmax_rows, ref.softmax_rows, S[..., :1, :])
+    agree(student.softmax_rows, ref.softmax_rows, S[..., :1])
+
+
+@number("4.2")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+def test_softmax_rows_large(student, dtype):
+    """Weights from scores as large as ±1000."""
+    agree(student.softmax_rows, ref.softmax_rows, draw_large_scores(dtype))
+
+
+@number("4.3")
+@weight(0.5)
+@visibility("after_published")
+def test_softmax_rows_gradients(student):
+    """Gradients, at ordinary and at large scores."""
+    gradients_agree(student.softmax_rows, ref.softmax_rows, draw("m n", m=5, n=7))
+    gradients_agree(student.softmax_rows, ref.softmax_rows, draw_large_scores(torch.float64))
+
+
+@number("4.4")
+@weight(0.5)
+@visibility("after_published")
+def test_softmax_rows_manners(student):
+    """float32 stays float32, the scores stay as they were, and any device will do."""
+    S = draw("batch m n", batch=(2,), m=5, n=7, dtype=torch.float32)
+    agree(student.softmax_rows, ref.softmax_rows, S)
+    keeps_dtype(student.softmax_rows, S)
+    leaves_inputs(student.softmax_rows, S)
+    works_on_meta(student.softmax_rows, S)
+
+
+# Part 5: masked_softmax -------------------------------------------------------------------------------------
+
+
+def stable(student):
+    """Whether the student's part 4 survives large scores; if not, parts 5 and 6 are asked without them."""
+    S = torch.tensor([[1000.0, -1000.0, 990.0], [-1000.0, -1000.0, -990.0]])
+    return holds(rows_sum_to_one, student.softmax_rows, S) and holds(rows_sum_to_one, student.softmax_rows, S.double())
+
+
+def agree_masked(student, S, mask):
+    carried = {"softmax_rows": student.softmax_rows}
+    agree(student.masked_softmax, ref.masked_softmax, S, mask, carried=carried)
+
+
+@number("5.1")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", NONE_ONE_TWO, ids=batch_id)
+def test_masked_softmax(student, batch):
+    """A mask for every example, and in every row at least one allowed key."""
+    S = 2 * draw("batch m n", batch=batch, m=5, n=7)
+    agree_masked(student, S, random_mask(*batch, 5, 7))
+
+
+@number("5.2")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize(
+    "sizes", [(4, 5), (2, 1, 4, 5), (2, 1, 1, 5)], ids=["for_all", "for_all_heads", "for_all_heads_and_queries"]
+)
+def test_masked_softmax_broadcast(student, sizes):
+    """A mask that is shared by heads, queries or examples."""
+    S = 2 * draw("batch heads m n", batch=2, heads=3, m=4, n=5)
+    agree_masked(student, S, random_mask(*sizes))
+
+
+@number("5.3")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", NONE_ONE_TWO, ids=batch_id)
+def test_masked_softmax_blocked_row(student, batch):
+    """A row whose keys are all blocked is exactly 0, the other rows are not."""
+    S, mask = 2 * draw("batch m n", batch=batch, m=5, n=7), random_mask(*batch, 5, 7)
+    mask[..., 3, :] = False
+    mask[..., 0, :] = True
+    if batch:
+        mask[1] = mask[1].roll(1, dims=-2)
+    agree_masked(student, S, mask)
+
+
+@number("5.4")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("depth", [30, 500, 20_000])
+def test_masked_softmax_spread(student, depth):
+    """Nothing leaks from a blocked key with a high score, however low the allowed scores are."""
+    S, mask = draw("batch m n", batch=(2,), m=5, n=7), random_mask(2, 5, 7)
+    if depth > 500 and not stable(student):
+        depth = 500
+    low, high = -depth + 3 * S, min(depth, 1000) + S
+    agree_masked(student, torch.where(mask, low, high), mask)
+    agree_masked(student, torch.where(mask, 2 * S, high), mask)
+
+
+@number("5.5")
+@weight(0.25)
+@visibility("after_published")
+def test_masked_softmax_gradients(student):
+    """Gradients: finite, and 0 for what is blocked."""
+    S, mask = draw("batch m n", batch=(2,), m=5, n=7), random_mask(2, 5, 7)
+    mask[0, 2] = False
+    agree_masked(student, S, mask)
+    if not current().carried:
+        gradients_agree(student.masked_softmax, ref.masked_softmax, S, mask)
+
+
+@number("5.6")
+@weight(0.25)
+@visibility("after_published")
+def test_masked_softmax_manners(student):
+    """float32 stays float32, and scores and mask stay as they were."""
+    S, mask = draw("batch m n", batch=(2,), m=5, n=7, dtype=torch.float32), random_mask(2, 5, 7)
+    agree_masked(student, S, mask)
+    for check in (keeps_dtype, leaves_inputs):
+        if holds(check, student.softmax_rows, S):
+            check(student.masked_softmax, S, mask)
+
+
+# Part 6: attention ------------------------------------------------------------------------------------------
+
+
+def draw_queries_keys_values(batch=(), m=5, n=7, dtype=torch.float64):
+    return draw("batch m d_k", "batch n d_k", "batch n d_v", batch=batch, m=m, n=n, d_k=6, d_v=4, dtype=dtype)
+
+
+def agree_attention(student, Q, K, V, **mask):
+    names = ("scores", "softmax_rows", "masked_softmax")
+    carried = {name: getattr(student, name) for name in names}
+    agree(student.attention, ref.attention, Q, K, V, carried=carried, **mask)
+
+
+def earlier_parts_hold(check, student, Q, K, mask):
+    S = ref.scores(Q, K)
+    return (
+        holds(check, student.scores, Q, K)
+        and holds(check, student.softmax_rows, S)
+        and holds(check, student.masked_softmax, S, mask)
+    )
+
+
+@number("6.1")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", NONE_ONE_TWO, ids=batch_id)
+def test_self_attention(student, batch):
+    """Self-attention without a mask: as many queries as keys."""
+    agree_attention(student, *draw_queries_keys_values(batch, m=5, n=5))
+
+
+@number("6.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", NONE_ONE_TWO, ids=batch_id)
+def test_cross_attention(student, batch):
+    """Cross-attention: queries from elsewhere, values of another width."""
+    Q, K, V = draw_queries_keys_values(batch)
+    agree_attention(student, Q, K, V)
+    agree_attention(student, Q[..., :1, :], K, V)
+    agree_attention(student, Q, K, V, mask=None)
+
+
+@number("6.3")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("kind", ["each_example", "heads", "causal_and_padding", "blocked_queries"])
+def test_masked_attention(student, kind):
+    """Attention under a mask."""
+    batch, m, n, mask = {
+        "each_example": ((3,), 5, 7, random_mask(3, 5, 7)),
+        "heads": ((2, 3), 5, 7, random_mask(2, 1, 5, 7)),
+        "causal_and_padding": ((3,), 6, 6, ref.causal_mask(6) & ref.padding_mask(torch.tensor([4, 6, 2]), 6)),
+        "blocked_queries": ((3,), 5, 7, random_mask(3, 5, 7)),
+    }[kind]
+    if kind == "blocked_queries":
+        mask[0, 1], mask[2, 4] = False, False
+    agree_attention(student, *draw_queries_keys_values(batch, m, n), mask=mask)
+
+
+@number("6.4")
+@weight(0.5)
+@visibility("after_published")
+def test_attention_gradients(student):
+    """Gradients reach queries, keys and values, and are finite where a query may look nowhere."""
+    Q, K, V = draw_queries_keys_values((2,))
+    mask = random_mask(2, 5, 7)
+    agree_attention(student, Q, K, V, mask=mask)
+    if current().carried:
+        return
+    gradients_agree(student.attention, ref.attention, Q, K, V, mask=mask)
+    mask[1, 2] = False
+    if holds(gradients_agree, student.masked_softmax, ref.masked_softmax, ref.scores(Q, K), mask):
+        gradients_agree(student.attention, ref.attention, Q, K, V, mask=mask)
+
+
+@number("6.5")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+def test_attention_large(student, dtype):
+    """Attention with scores as large as ±1000."""
+    Q, K, V = draw_queries_keys_values((2,), dtype=dtype)
+    mask = random_mask(2, 5, 7)
+    factor = 1000 if stable(student) else 30
+    Q = Q * (factor / ref.scores(Q, K).abs().max())
+    agree_attention(student, Q, K, V)
+    agree_attention(student, Q, K, V, mask=mask)
+
+
+@number("6.6")
+@weight(0.5)
+@visibility("after_published")
+def test_attention_manners(student):
+    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    Q, K, V = draw_queries_keys_values((2,), dtype=torch.float32)
+    mask = random_mask(2, 5, 7)
+    agree_attention(student, Q, K, V, mask=mask)
+    repeatable(student.attention, Q, K, V)
+    if earlier_parts_hold(leaves_inputs, student, Q, K, mask):
+        leaves_inputs(student.attention, Q, K, V, mask=mask)
+    if earlier_parts_hold(keeps_dtype, student, Q, K, mask):
+        keeps_dtype(student.attention, Q, K, V, mask=mask)
+        keeps_dtype(student.attention, Q, K, V, mask=mask, output=1)
+    if holds(works_on_meta, student.scores, Q, K) and holds(works_on_meta, student.softmax_rows, ref.scores(Q, K)):
+        works_on_meta(student.attention, Q, K, V)
+
+
+# Part 7: causal_mask and padding_mask -----------------------------------------------------------------------
+
+
+@number("7.1")
+@weight(0.75)
+@visibility("after_published")
+def test_causal_mask(student):
+    """Who may look where from left to right."""
+    for n in (6, 3, 2, 1):
+        agree(student.causal_mask, ref.causal_mask, n)
+
+
+@number("7.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize(
+    "lengths", [[2, 5, 1, 4], [[3, 0, 5], [1, 4, 2]], [5, 0]], ids=["batch1", "batch2", "full_and_empty"]
+)
+def test_padding_mask(student, lengths):
+    """What is padding in each sequence."""
+    agree(student.padding_mask, ref.padding_mask, torch.tensor(lengths), 5)
+
+
+@number("7.3")
+@weight(0.25)
+@visibility("after_published")
+def test_masks_together(student):
+    """Both masks at once, joined with &."""
+    lengths = torch.tensor([4, 7, 2])
+    causal, padding = student.causal_mask(7), student.padding_mask(lengths, 7)
+    agree(causal, ref.causal_mask(7))
+    agree(padding, ref.padding_mask(lengths, 7))
+    agree(causal & padding, ref.causal_mask(7) & ref.padding_mask(lengths, 7))
+
+
+@number("7.4")
+@weight(0.25)
+@visibility("after_published")
+def test_padding_mask_device(student):
+    """The padding mask is made on the device of the lengths."""
+    lengths = torch.tensor([4, 7, 2])
+    agree(student.padding_mask, ref.padding_mask, lengths, 7)
+    leaves_inputs(student.padding_mask, lengths, 7)
+    works_on_meta(student.padding_mask, lengths, 7)

@@ -1,0 +1,90 @@
+"""The launcher's handle on a grading engine: a process that is started, asked, and if need be ended.
+
+The engine gets an environment of constants, so that no secret of the launcher's (a platform's token, say) is anywhere
+in the memory that student processes are forked from.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from softmark.grading.errors import UsageError
+from softmark.grading.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
+from softmark.grading.result import Result
+from softmark.sandbox.walls import environment
+
+
+class EngineFailed(Exception):
+    """The grading engine ended or broke: the grader's fault, no submission's."""
+
+
+class Grader:
+    """One engine; a context manager, so that it never outlives its use."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-m", "softmark.grading.engine"],
+            env=environment("/"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        self._setup = setup
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._to_engine.close()
+        self._from_engine.close()
+        self._process.wait()
+
+    def ready(self) -> Result:
+        """Wait until it can grade; the result of second zero. UsageError if it refuses because of what was asked."""
+        self._send(self._setup)
+        message = self._receive()
+        if isinstance(message, Refused):
+            raise UsageError(message.why) if message.usage else EngineFailed(message.why)
+        if not isinstance(message, Ready):
+            raise EngineFailed(f"the grading engine began with {type(message).__name__}")
+        return message.pending
+
+    def grade(self, job: Job) -> Iterator[Result]:
+        """The result so far, again and again; the last one is the final result."""
+        self._send(job)
+        while True:
+            message = self._receive()
+            if not isinstance(message, Progress | Done):
+                raise EngineFailed(f"the grading engine answered with {type(message).__name__}")
+            yield message.result
+            if isinstance(message, Done):
+                return
+
+    def _send(self, message: Setup | Job) -> None:
+        try:
+            send(self._to_engine, message)
+        except BrokenPipeError:
+            raise EngineFailed(self._end()) from None
+
+    def _receive(self) -> object:
+        message = receive(self._from_engine)
+        if message is None:
+            raise EngineFailed(self._end())
+        return message
+
+    def _end(self) -> str:
+        return f"the grading engine ended unexpectedly (exit status {self._process.wait()})"
+
+    @property
+    def _to_engine(self) -> BinaryIO:
+        return self._pipe(self._process.stdin)
+
+    @property
+    def _from_engine(self) -> BinaryIO:
+        return self._pipe(self._process.stdout)
+
+    @staticmethod
+    def _pipe(pipe: object) -> BinaryIO:
+        if pipe is None:
+            raise EngineFailed("the grading engine was started without its pipes")
+        return pipe  # type: ignore[return-value]

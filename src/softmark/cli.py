@@ -1,0 +1,136 @@
+"""The commands: what is typed, and what exit code it ends with. What they do is in the rooms.
+
+0 done (grading a bad submission is a success), 1 findings, 2 usage or configuration error, 3 the grader itself failed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from softmark.grading.result import Result
+
+FINDINGS, USAGE, FAULT = 1, 2, 3
+
+app = typer.Typer(
+    name="softmark",
+    help="Deep-learning homework, and the harness that grades it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+class Isolation(StrEnum):
+    """What --isolation accepts."""
+
+    full = "full"
+    user = "user"
+    process = "process"
+    none = "none"
+
+
+@app.callback()
+def softmark() -> None:
+    """Keeps every command a sub-command."""
+
+
+@app.command()
+def grade(
+    path: Annotated[Path, typer.Argument(help="The file that was handed in.", show_default=False)],
+    assignment: Annotated[
+        str, typer.Option("--assignment", "-a", help="The homework to grade it as.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A folder to keep results in.", show_default=False)
+    ] = None,
+    isolation: Annotated[Isolation, typer.Option(help="Grade behind these walls or not at all.")] = Isolation.full,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one submission may take altogether.", min=1, show_default=False)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the Result as JSON instead of the table.")] = False,
+) -> None:
+    """Grade what was handed in, with the hidden tests, in a walled process."""
+    from softmark.batch.one import grade_one
+    from softmark.grading.homework import course_root, load_homework
+    from softmark.grading.messages import Setup
+    from softmark.grading.result import Status
+
+    root = course_root()
+    homework = load_homework(assignment, root)
+    keep = _results_file(output, path.stem)
+    setup = Setup(str(root), homework.name, isolation.value, timeout, progress=output is not None)
+    result = grade_one(path, setup, keep)
+    _print_result(result, json)
+    if result.status is Status.GRADER_ERROR:
+        raise typer.Exit(FAULT)
+
+
+@app.command()
+def doctor(
+    isolation: Annotated[Isolation, typer.Option(help="The level that is needed.")] = Isolation.full,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Say what this machine can promise: isolation level and why not higher, devices, versions, limits."""
+    from softmark.batch.examination import examine_machine
+    from softmark.report.machine import as_json, show_machine
+
+    found = examine_machine(isolation.value)
+    typer.echo(as_json(found)) if json else show_machine(found)
+    if not found.enough:
+        raise typer.Exit(FINDINGS)
+
+
+def _results_file(output: Path | None, submission: str) -> Callable[[Result], None]:
+    """Keeps `submissions/<id>/results.json` up to date; its place must be writable before anything is graded."""
+    if output is None:
+        return lambda result: None
+    from softmark.grading.errors import UsageError
+    from softmark.report.gradescope import write_results
+
+    folder = output / "submissions" / submission
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"results cannot be written to {output}: {error.strerror}; choose another folder") from None
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"results cannot be written to {output}: permission denied; choose another folder")
+    return lambda result: write_results(result, folder / "results.json")
+
+
+def _print_result(result: Result, json: bool) -> None:
+    if json:
+        from softmark.grading.result import encode
+
+        typer.echo(encode(result))
+        return
+    from rich.console import Console
+
+    from softmark.report.feedback import Audience
+    from softmark.report.table import show
+
+    show(result, Console(), Audience.STAFF)
+
+
+def main() -> None:
+    """The `softmark` command. A traceback that reaches the user is a bug of this project."""
+    from softmark.batch.grader import EngineFailed
+    from softmark.grading.errors import ConfigError, UsageError
+    from softmark.intake.source import Unreadable
+
+    try:
+        app()
+    except (UsageError, ConfigError, Unreadable) as error:
+        typer.echo(f"softmark: {error}", err=True)
+        sys.exit(USAGE)
+    except EngineFailed as failure:
+        typer.echo(f"softmark: the grader failed: {failure}", err=True)
+        sys.exit(FAULT)

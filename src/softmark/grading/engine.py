@@ -1,0 +1,135 @@
+"""The grading engine: a process that collects one homework's hidden tests once and judges submissions with them.
+
+Started by the launcher as `python -I -m softmark.grading.engine` with an environment of constants, it does things in
+the order on which the separation of the two sides rests:
+
+    1. import torch, and nothing that is secret; fork the zygote (sandbox/zygote.py)
+    2. read what is to be graded (messages.py); have softmark's own attacks made: does the isolation level hold?
+    3. only now read hidden tests, reference and named mistakes, in one pytest session
+    4. inside that session's loop, for each submission: load it in a worker, run every test, send the result
+
+Everything a submission can do happens in workers; what can still go wrong here is the grader's fault and is said so.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import BinaryIO
+
+import pytest
+
+from softmark.grading.desk import Desk
+from softmark.grading.errors import ConfigError, UsageError
+from softmark.grading.homework import Homework, load_homework
+from softmark.grading.judging import Judge
+from softmark.grading.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
+from softmark.sandbox.isolation import Sandbox, examine, forking_works, highest, open_sandbox
+from softmark.sandbox.levels import Level
+from softmark.sandbox.zygote import Zygote
+from softmark.verdict.mistakes import MistakeError
+
+# Nothing of pytest's that reads or writes files, prints, or changes what a test sees.
+_UNUSED = "terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings"
+_PYTEST = (
+    *("-c", os.devnull, "--noconftest", "--import-mode=importlib", "--assert=plain"),
+    *(option for name in _UNUSED.split() for option in ("-p", f"no:{name}")),
+    *("-p", "softmark.grading.plugin"),
+)
+
+
+class Engine(Desk):
+    """The pytest plugin that judges every submission with the tests pytest collected."""
+
+    def __init__(self, setup: Setup, homework: Homework, sandbox: Sandbox, wires: tuple[BinaryIO, BinaryIO]) -> None:
+        super().__init__()
+        self._setup, self._target, self._sandbox = setup, homework, sandbox
+        self._requests, self._replies = wires
+        self.refused: Refused | None = None
+        self._broken: list[str] = []
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        self.attach(config)
+        config.option.tbstyle = "value"  # tracebacks are not shown; rendering them costs more than a test
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._broken.append(f"{report.nodeid or 'hidden tests'}: {report.longreprtext.strip()}")
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        """A fault outside any one test: tell the launcher, who tells the instructor; no submission is to blame."""
+        self.refused = Refused("".join(traceback.format_exception(excinfo.value)), usage=False)
+        return True
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        try:
+            if self._broken:
+                raise ConfigError(self._target.config, 1, f"the hidden tests cannot be imported: {self._broken[0]}")
+            self.take(self._target, session.items)
+        except (ConfigError, UsageError, MistakeError) as error:
+            self.refused = Refused(str(error), usage=True)
+            return True
+        judge = Judge(self, session.items, self._sandbox, self._setup)
+        send(self._replies, Ready(judge.pending()))
+        while isinstance(job := receive(self._requests), Job):
+            for result in judge.grade(job):
+                last = result
+                if self._setup.progress:
+                    send(self._replies, Progress(result))
+            send(self._replies, Done(last))
+        return True
+
+
+def _serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    zygote = Zygote.fork() if forking_works() else None
+    setup = receive(requests)
+    if not isinstance(setup, Setup):
+        return
+    try:
+        sandbox = _sandbox(zygote, Level(setup.isolation))
+        try:
+            homework = load_homework(setup.homework, setup.path)
+            sys.path.insert(0, setup.root)  # for `from reference import …` in hidden tests
+            engine = Engine(setup, homework, sandbox, (requests, replies))
+            pytest.main([*_PYTEST, f"--rootdir={setup.root}", str(homework.folder)], plugins=[engine])
+            if engine.refused is not None:
+                send(replies, engine.refused)
+        finally:
+            sandbox.close()
+    except (ConfigError, UsageError) as error:
+        send(replies, Refused(str(error), usage=True))
+    finally:
+        if zygote is not None:
+            zygote.close()
+
+
+def _sandbox(zygote: Zygote | None, asked: Level) -> Sandbox:
+    """The sandbox of the level asked for, or a refusal that says why not and what there is."""
+    if zygote is not None and asked > Level.PROCESS:
+        finding = examine(zygote, asked)
+        if not finding.holds:
+            best = highest(zygote)[-1].level
+            raise UsageError(
+                f"isolation level {asked} does not hold on this machine: {finding.why_not}. "
+                f"It reaches {best}: say --isolation {best} if that is enough, or run `softmark doctor`."
+            )
+    elif zygote is None and asked > Level.PROCESS:
+        raise UsageError(f"isolation level {asked} needs Linux: say --isolation process if that is enough.")
+    return open_sandbox(zygote, asked)
+
+
+def main() -> None:
+    """Keep the pipes to the launcher for messages alone: whatever prints, prints to stderr."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # only what hidden tests need, whatever else is installed
+    try:
+        _serve(requests, replies)
+    except Exception:
+        send(replies, Refused(traceback.format_exc(), usage=False))
+        raise SystemExit(3) from None
+
+
+if __name__ == "__main__":
+    main()

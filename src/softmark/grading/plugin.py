@@ -1,0 +1,58 @@
+"""The pytest plugin: options, and the `student` fixture of hidden tests.
+
+It serves two masters. `pytest graders/attention_scores --submission path.py` is plain pytest: each test is judged
+against that one file and reported in pytest's own words (plain.py). The engine runs the same tests, collected once, for
+every submission (engine.py). What judging means is in desk.py and trial.py, for both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from softmark.grading.marks import ALL_OR_NOTHING
+
+if TYPE_CHECKING:
+    from softmark.grading.desk import Desk
+    from softmark.grading.student import Student
+
+DESK: pytest.StashKey["Desk"] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("softmark", "grading of a submission by hidden tests")
+    group.addoption("--submission", metavar="FILE", help="the file to grade with the hidden tests of a homework")
+    group.addoption(
+        "--isolation", choices=("full", "user", "process", "none"), default="full",
+        help="how the student's code is walled in; nothing is graded below it (default: full)",
+    )  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", f"{ALL_OR_NOTHING}: the test earns its weight only if every case passes")
+    if config.getoption("--submission", None):
+        from softmark.grading.plain import PlainPytest
+
+        config.pluginmanager.register(PlainPytest(config), "softmark-plain")
+
+
+@pytest.fixture
+def student(request: pytest.FixtureRequest) -> Student:
+    """The submission that is being graded, as something a test can call."""
+    from softmark.grading.student import Student
+
+    desk = request.config.stash.get(DESK, None)
+    if desk is None or desk.session is None:
+        pytest.fail("no submission to grade: name one with --submission FILE", pytrace=False)
+    return Student(desk.session)
+
+
+@pytest.fixture
+def set_score() -> None:
+    """Lets a test name `set_score` as an argument without a default; partial_credit passes the real one."""
+
+
+@pytest.fixture
+def set_leaderboard_value() -> None:
+    """Lets a test name `set_leaderboard_value` as an argument; leaderboard passes the real one."""

@@ -1,0 +1,41 @@
+"""The base of everything a Result is made of: frozen, and always writable as strict JSON.
+
+A NaN, or half of a surrogate pair in a student's text, would otherwise be found out when the file is
+written, and the whole result would be lost with it.
+"""
+
+import math
+from typing import Any
+
+import msgspec
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A frozen struct whose numbers are finite and whose texts are valid Unicode."""
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            sound = _sound(value, f"{type(self).__name__}.{name}")
+            if sound is not value:
+                msgspec.structs.force_setattr(self, name, sound)
+
+
+def _sound(value: Any, place: str) -> Any:
+    if isinstance(value, str):
+        return value if _encodable(value) else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{place} must be finite, not {value}")
+    if isinstance(value, tuple):
+        members = tuple(_sound(member, place) for member in value)
+        unchanged = all(new is old for new, old in zip(members, value, strict=True))
+        return value if unchanged else members
+    return value
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

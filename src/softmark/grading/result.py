@@ -1,0 +1,296 @@
+"""The one Result of grading one submission: all that a report or a gradebook needs, as plain data.
+
+It is frozen and survives JSON unchanged. It exists from the first second (`pending`: every test "not run
+yet", 0) and each finished test makes a new one (`with_test`), so that whoever kills the run still finds
+what was earned.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from typing import ClassVar
+
+import msgspec
+
+from softmark.grading.homework import Homework
+from softmark.grading.marks import TestSpec
+from softmark.grading.points import FULL, rounded, score_of_test, total
+from softmark.grading.record import Record
+from softmark.grading.verdict_data import CauseData, FrameData, Picture, VerdictData, recorded
+
+SCHEMA = 1
+
+
+class Status(StrEnum):
+    """What became of the whole submission."""
+
+    GRADED = "graded"
+    NOT_GRADABLE = "not_gradable"
+    """Nothing in it could be graded (it could not be loaded); `reason` says why. A real 0."""
+    GRADER_ERROR = "grader_error"
+    """The grader itself failed: this is not the student's mark, and an earlier one is kept."""
+
+
+class Outcome(StrEnum):
+    """What became of one test, or of one of its cases."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not_run"
+    GRADER_ERROR = "grader_error"
+
+
+class CaseResult(Record, frozen=True):
+    """One parametrised case. Its share of the test is exact, as "2/3"; its score is that in rounded points.
+
+    `carried` names the student's own earlier functions by whose answers this one was found right.
+    """
+
+    id: str
+    outcome: Outcome = Outcome.NOT_RUN
+    share: str = "0"
+    score: float = 0.0
+    verdicts: tuple[VerdictData, ...] = ()
+    carried: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+class LeaderboardEntry(Record, frozen=True):
+    """A student's value in a column of the leaderboard."""
+
+    name: str
+    value: float | str
+    order: str = "desc"
+
+
+class TestResult(Record, frozen=True):
+    """One hidden test: what was declared about it, and what became of it."""
+
+    __test__: ClassVar[bool] = False
+
+    name: str
+    number: str
+    part: str
+    title: str
+    max_score: float
+    visibility: str
+    tags: tuple[str, ...]
+    hide_errors: str | None
+    all_or_nothing: bool
+    cases: tuple[CaseResult, ...]
+    score: float = 0.0
+    outcome: Outcome = Outcome.NOT_RUN
+    leaderboard: LeaderboardEntry | None = None
+
+    @property
+    def verdicts(self) -> tuple[VerdictData, ...]:
+        """All that went wrong, over all cases."""
+        return tuple(verdict for case in self.cases for verdict in case.verdicts)
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The student's own earlier functions this test was judged by, each once."""
+        return tuple(dict.fromkeys(name for case in self.cases for name in case.carried))
+
+
+class PartResult(Record, frozen=True):
+    """One part of the homework and what was earned in it."""
+
+    number: str
+    function: str
+    title: str
+    points: float
+    earned: float = 0.0
+
+
+class Submission(Record, frozen=True):
+    """What was handed in, as far as a result names it: never a path of the grading machine."""
+
+    id: str = ""
+    name: str = ""
+    file: str = ""
+    sha256: str = ""
+
+
+class Provenance(Record, frozen=True):
+    """With what it was graded, so that two results can be compared and a regrade explained."""
+
+    isolation: str = ""
+    softmark: str = ""
+    torch: str = ""
+    python: str = ""
+    device: str = "cpu"
+    tests_sha256: str = ""
+    reference_sha256: str = ""
+
+
+class Excerpt(Record, frozen=True):
+    """What the student's code printed, shortened; for staff only."""
+
+    stdout: str = ""
+    stderr: str = ""
+
+
+class Result(Record, frozen=True):
+    """The result of one submission."""
+
+    homework: str
+    title: str
+    file: str
+    submission: Submission
+    parts: tuple[PartResult, ...]
+    tests: tuple[TestResult, ...]
+    max_score: float
+    schema: int = SCHEMA
+    status: Status = Status.GRADED
+    reason: str = ""
+    reason_frames: tuple[FrameData, ...] = ()
+    notes: tuple[str, ...] = ()
+    staff_notes: tuple[str, ...] = ()
+    provenance: Provenance = Provenance()
+    printed: Excerpt = Excerpt()
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    total: float = 0.0
+
+    @property
+    def finished(self) -> bool:
+        """Whether every test has been run."""
+        return all(test.outcome is not Outcome.NOT_RUN for test in self.tests)
+
+    @property
+    def leaderboard(self) -> tuple[LeaderboardEntry, ...]:
+        """The columns that were filled."""
+        return tuple(test.leaderboard for test in self.tests if test.leaderboard is not None)
+
+    def with_test(self, finished: TestResult) -> "Result":
+        """The same result with this test in its place, added up anew."""
+        if finished.name not in {test.name for test in self.tests}:
+            raise KeyError(f"{finished.name} is none of the tests of {self.homework}")
+        tests = tuple(finished if test.name == finished.name else test for test in self.tests)
+        parts = tuple(
+            msgspec.structs.replace(part, earned=total(t.score for t in tests if t.part == part.number))
+            for part in self.parts
+        )
+        faulty = finished.outcome is Outcome.GRADER_ERROR
+        return msgspec.structs.replace(
+            self,
+            tests=tests,
+            parts=parts,
+            total=total(test.score for test in tests),
+            status=Status.GRADER_ERROR if faulty else self.status,
+        )
+
+
+def pending(
+    homework: Homework,
+    specs: Sequence[TestSpec],
+    submission: Submission,
+    provenance: Provenance | None = None,
+) -> Result:
+    """The result of second zero: the fixed list of tests and maxima, nothing run, nothing earned."""
+    return Result(
+        homework=homework.name,
+        title=homework.title,
+        file=homework.file,
+        submission=submission,
+        parts=tuple(
+            PartResult(number=p.number, function=p.function, title=p.title, points=rounded(p.points))
+            for p in homework.parts
+        ),
+        tests=tuple(_pending_test(spec) for spec in specs),
+        max_score=rounded(homework.points),
+        provenance=provenance or Provenance(),
+    )
+
+
+def refused(result: Result, reason: str, frames: tuple[FrameData, ...] = ()) -> Result:
+    """Nothing in the submission can be graded: every test failed, for the one reason at the top."""
+    for test in result.tests:
+        cases = tuple(msgspec.structs.replace(case, outcome=Outcome.FAILED) for case in test.cases)
+        result = result.with_test(msgspec.structs.replace(test, cases=cases, outcome=Outcome.FAILED))
+    return msgspec.structs.replace(
+        result, status=Status.NOT_GRADABLE, reason=reason, reason_frames=frames
+    )
+
+
+def finished_test(
+    spec: TestSpec,
+    cases: Mapping[str, CaseResult],
+    leaderboard_value: float | str | None = None,
+) -> TestResult:
+    """The test with these cases judged: scored by their shares, a missing case being not run yet."""
+    judged = tuple(
+        msgspec.structs.replace(case, score=rounded(spec.case_weight * Fraction(case.share)))
+        for case in (cases.get(name) or CaseResult(id=name) for name in spec.cases)
+    )
+    shares = [Fraction(case.share) for case in judged]
+    column = spec.leaderboard
+    entry = None
+    if column is not None and leaderboard_value is not None:
+        entry = LeaderboardEntry(name=column.name, value=leaderboard_value, order=column.order)
+    return msgspec.structs.replace(
+        _pending_test(spec),
+        cases=judged,
+        score=score_of_test(spec.weight, shares, all_or_nothing=spec.all_or_nothing),
+        outcome=_outcome(judged),
+        leaderboard=entry,
+    )
+
+
+def encode(result: Result) -> bytes:
+    """The result as strict JSON."""
+    return msgspec.json.encode(result)
+
+
+def decode(data: bytes | str) -> Result:
+    """The result that `encode` wrote; msgspec.ValidationError or DecodeError for anything else."""
+    return msgspec.json.decode(data, type=Result)
+
+
+def _pending_test(spec: TestSpec) -> TestResult:
+    return TestResult(
+        name=spec.name,
+        number=spec.number,
+        part=spec.part,
+        title=spec.title,
+        max_score=rounded(spec.weight),
+        visibility=spec.visibility,
+        tags=spec.tags,
+        hide_errors=spec.hide_errors,
+        all_or_nothing=spec.all_or_nothing,
+        cases=tuple(CaseResult(id=case) for case in spec.cases),
+    )
+
+
+def _outcome(cases: Sequence[CaseResult]) -> Outcome:
+    """One faulty, unrun or failed case makes the whole test so, in this order."""
+    outcomes = {case.outcome for case in cases}
+    for outcome in (Outcome.GRADER_ERROR, Outcome.NOT_RUN, Outcome.FAILED):
+        if outcome in outcomes:
+            return outcome
+    full = all(Fraction(case.share) == FULL for case in cases)
+    return Outcome.PASSED if full else Outcome.FAILED
+
+
+__all__ = [
+    "CaseResult",
+    "CauseData",
+    "Excerpt",
+    "FrameData",
+    "LeaderboardEntry",
+    "Outcome",
+    "PartResult",
+    "Picture",
+    "Provenance",
+    "Result",
+    "Status",
+    "Submission",
+    "TestResult",
+    "VerdictData",
+    "decode",
+    "encode",
+    "finished_test",
+    "pending",
+    "recorded",
+]

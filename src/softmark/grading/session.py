@@ -1,0 +1,176 @@
+"""One submission being graded: its student process, and the rule that decides when a fresh one is needed.
+
+A worker is kept from test to test, because forking one costs more than most answers. What a student's code did in one
+part could spoil another: a patched builtin, a thread left behind, a changed library. So a *failure* counts only when
+it happened in a worker that had run nothing but the part in question (it is "pure" for that part); otherwise the test
+is judged again in a fresh worker. Correct submissions pay nothing for this, and no part can cost another its marks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from softmark.grading.homework import Homework
+from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.limits import Limits
+from softmark.sandbox.process import StudentProcess
+
+_TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
+_STARTS = 3  # attempts to start a process before it is the grader's fault
+
+
+@dataclass(frozen=True)
+class Handed:
+    """The files of one submission; `main` is the one that is loaded, the others lie beside it."""
+
+    main: str
+    files: Mapping[str, bytes]
+
+
+class NotLoadable(Exception):
+    """The file cannot be loaded: nothing in it can be graded, and one reason is given for all."""
+
+    def __init__(self, failure: StudentFailure) -> None:
+        super().__init__(failure.fact)
+        self.failure = failure
+
+
+class StudentSession:
+    """Answers the hidden tests' calls from a student process that is replaced when needed."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        handed: Handed,
+        homework: Homework,
+        limits: Limits,
+        deadline: float | None = None,
+    ) -> None:
+        self.mentions: tuple[tuple[str, int], ...] = ()
+        self.cpu_seconds = 0.0
+        self.left_behind = 0
+        self.homework = homework
+        self._sandbox, self._handed, self._limits = sandbox, handed, limits
+        self._deadline = deadline
+        self._process: StudentProcess | None = None
+        self._parts: set[str] = set()
+        self._part = ""
+        self._seed = 0
+        self._fresh = False
+        self._spent_before = 0.0
+        self._timeouts: Counter[str] = Counter()
+        self._printed: list[tuple[str, str]] = []
+
+    def begin(self, part: str, test_id: str) -> None:
+        """The next calls belong to this test: reset the process's state, start its clock."""
+        self._part = part
+        self._seed = seed_of(test_id)
+        self._fresh = True
+        if self._process is not None and not self._process.alive:
+            self.renew()
+        self._spent_before = self._process.cpu_seconds() if self._process is not None else 0.0
+
+    @property
+    def pure(self) -> bool:
+        """Whether the present worker has run nothing but the present part."""
+        return self._parts <= {self._part}
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time for the whole submission is used up."""
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def renew(self) -> None:
+        """Let go of the worker; the next call starts a fresh one."""
+        process, self._process = self._process, None
+        self._parts = set()
+        if process is not None:
+            ended = process.close()
+            self._printed.append(process.printed())
+            if ended is not None:
+                self.cpu_seconds += ended.cpu_seconds
+                self.left_behind += ended.left
+
+    def close(self) -> None:
+        self.renew()
+
+    def printed(self) -> tuple[str, str]:
+        """What the code printed in all its processes, to stdout and to stderr."""
+        return "".join(out for out, _ in self._printed), "".join(err for _, err in self._printed)
+
+    def load(self) -> None:
+        """Make sure that a process has loaded the submission; NotLoadable with the reason if that fails."""
+        if self._process is not None:
+            return
+        for attempt in (1, 2):
+            process = self._start()
+            self._process = process
+            message = {"op": "load", "file": self._handed.main, "rules": self._rules()}
+            try:
+                done = process.request(message, self._limits.import_seconds, self._time_left())
+            except StudentFailure as failure:
+                self.renew()
+                if failure.category == "crash" and attempt == 1:
+                    continue  # a crash is tried once more: two of the same kind are no accident
+                raise NotLoadable(failure) from None
+            self.mentions = _mentions(done)
+            self._spent_before = process.cpu_seconds()
+            return
+
+    def call(self, **request: Any) -> dict[Any, Any]:
+        """One call of the present test; StudentFailure if the student's code gives no answer."""
+        if self._timeouts[self._part] >= _TIMEOUTS_PER_PART:
+            raise StudentFailure("timeout", "not run: other tests of this part already ran out of time")
+        self.load()
+        process = self._process
+        if process is None:
+            raise GraderFault("no student process after loading")
+        self._parts.add(self._part)
+        seed = self._seed if self._fresh else None
+        self._fresh = False
+        left = self._limits.cpu_seconds - (process.cpu_seconds() - self._spent_before)
+        try:
+            return process.request({"op": "call", "seed": seed, **request}, max(left, 0.0), self._time_left())
+        except StudentFailure as failure:
+            if failure.category == "timeout" and self.pure:
+                self._timeouts[self._part] += 1
+            raise
+
+    def _start(self) -> StudentProcess:
+        problem: Exception = GraderFault("no attempt was made")
+        for _ in range(_STARTS):
+            try:
+                return self._sandbox.open(self._handed.files, self._limits)
+            except (GraderFault, OSError) as error:
+                problem = error
+        raise GraderFault(f"a student process could not be started: {problem}") from problem
+
+    def _time_left(self) -> float:
+        return math.inf if self._deadline is None else max(self._deadline - time.monotonic(), 0.1)
+
+    def _rules(self) -> list[dict[str, Any]]:
+        return [
+            {"names": list(rule.names), "ops": list(rule.ops), "functions": list(rule.functions)}
+            for rule in self.homework.forbidden
+        ]
+
+
+def seed_of(test_id: str) -> int:
+    """The seed of everything random in a test: the same test draws the same numbers, today and in a year."""
+    return int.from_bytes(hashlib.sha256(test_id.encode()).digest()[:6], "big")
+
+
+def _mentions(done: dict[Any, Any]) -> tuple[tuple[str, int], ...]:
+    """Forbidden names in the text, as the worker found them; anything else in their place is ignored."""
+    found = done.get("mentions")
+    if type(found) is not list:
+        return ()
+    pairs = [tuple(hit) for hit in found if type(hit) is list and len(hit) == 2]
+    return tuple((name, line) for name, line in pairs if type(name) is str and type(line) is int)

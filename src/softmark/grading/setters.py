@@ -1,0 +1,97 @@
+"""Hears what a test says through `set_score` and `set_leaderboard_value`, for exactly one call.
+
+gradescope-utils stores these values on the wrapper it makes, where they would stay: the second case of a
+parametrised test, or the next submission in the same process, would inherit them. So they are removed
+before a call, read after it, and removed again.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from softmark.grading.marks import TestSpec
+from softmark.grading.points import exact, shown
+
+SCORE = "__score__"
+LEADERBOARD_VALUE = "__leaderboard_value__"
+LONGEST_LEADERBOARD_TEXT = 200
+LARGEST_EXACT_INTEGER = 2**53
+ROUNDING_OF_FLOATS = Fraction(1, 10**9)
+
+
+class SetterError(Exception):
+    """A hidden test set an impossible score or leaderboard value: the grader's fault, never the student's."""
+
+
+class Spoken:
+    """What one call of a test function said; filled when the call is over."""
+
+    def __init__(self) -> None:
+        self._score: object = None
+        self._leaderboard_value: object = None
+
+    def hear(self, score: object, leaderboard_value: object) -> None:
+        """Takes what the wrappers held at the end of the call."""
+        self._score = score
+        self._leaderboard_value = leaderboard_value
+
+    def share(self, spec: TestSpec) -> Fraction | None:
+        """The share of its case, 0 to 1, if `set_score` was called: it speaks in points of the whole test."""
+        if self._score is None:
+            return None
+        try:
+            score = exact(self._score)
+        except ValueError as error:
+            raise SetterError(f"{_place(spec)} called set_score({self._score!r}): it {error}") from error
+        if score > spec.weight + ROUNDING_OF_FLOATS:
+            raise SetterError(f"{_place(spec)} called set_score({self._score!r}), above {shown(spec.weight)}")
+        return min(score / spec.weight, Fraction(1)) if spec.weight else Fraction(1)
+
+    def leaderboard_value(self, spec: TestSpec) -> float | str | None:
+        """The value for the test's leaderboard column, if `set_leaderboard_value` was called."""
+        value = self._leaderboard_value
+        if value is None:
+            return None
+        if isinstance(value, str) and len(value) <= LONGEST_LEADERBOARD_TEXT:
+            return value
+        if type(value) is int and abs(value) <= LARGEST_EXACT_INTEGER:
+            return float(value)
+        if isinstance(value, float) and math.isfinite(value):
+            return float(value)
+        raise SetterError(
+            f"{_place(spec)} called set_leaderboard_value with {type(value).__name__} {str(value)[:40]!r}: "
+            "it must be a finite number or a short text"
+        )
+
+
+@contextmanager
+def listening(function: Callable[..., Any]) -> Iterator[Spoken]:
+    """Around one call of a test function: what it sets is heard once, and nothing is left on it."""
+    wrappers = _wrappers(function)
+    _take(wrappers, SCORE)
+    _take(wrappers, LEADERBOARD_VALUE)
+    spoken = Spoken()
+    try:
+        yield spoken
+    finally:
+        spoken.hear(_take(wrappers, SCORE), _take(wrappers, LEADERBOARD_VALUE))
+
+
+def _wrappers(function: Any) -> list[dict[str, Any]]:
+    """The namespaces of the function and of all it wraps: each decorator stores on its own wrapper."""
+    spaces = []
+    while function is not None:
+        spaces.append(vars(function))
+        function = getattr(function, "__wrapped__", None)
+    return spaces
+
+
+def _take(spaces: list[dict[str, Any]], name: str) -> object:
+    taken = [space.pop(name) for space in spaces if name in space]
+    return taken[0] if taken else None
+
+
+def _place(spec: TestSpec) -> str:
+    return f"{spec.file}:{spec.line}: {spec.name}"

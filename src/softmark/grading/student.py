@@ -1,0 +1,195 @@
+"""What a hidden test holds in its hands: `student`, a stand-in for the module that was handed in.
+
+`student.scores(q, k)` calls the student's function in the student's process and returns a plain value;
+`student.MultiHeadAttention(d_model=8, n_heads=2)` returns a stand-in for the object, which stays there. A student's
+failure arrives as `Failed` with a verdict, so a test never sees, and never has to handle, an exception of theirs.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from softmark.grading.session import NotLoadable, StudentSession
+from softmark.sandbox.failures import StudentFailure
+from softmark.sandbox.wire import Handle, Meta
+from softmark.verdict.callee import Answer, Gradients, OpCount
+from softmark.verdict.model import Category, CodeLine, Failed, Verdict
+
+
+class Student:
+    """The module that was handed in; its attributes are stand-ins for its functions and classes."""
+
+    def __init__(self, session: StudentSession) -> None:
+        self._session = session
+
+    def __getattr__(self, name: str) -> StudentFunction:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return StudentFunction(self._session, name, name)
+
+    def vjp(self, name: str, args: Sequence[Any], cotangent: Any, **kwargs: Any) -> Gradients:
+        return StudentFunction(self._session, name, name).vjp(args, kwargs, cotangent)
+
+    def count_ops(self, name: str, args: Sequence[Any], **kwargs: Any) -> OpCount:
+        return StudentFunction(self._session, name, name).count_ops(args, kwargs)
+
+    def on_meta(self, name: str, args: Sequence[Any], **kwargs: Any) -> Any:
+        return StudentFunction(self._session, name, name).on_meta(args, kwargs)
+
+
+class StudentFunction:
+    """A function, a class, a method, or an object that can be called: whatever the test asks of it is a request."""
+
+    def __init__(self, session: StudentSession, name: str, target: str | Handle, method: str | None = None) -> None:
+        self.name = name
+        self._session, self._target, self._method = session, target, method
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        value = self._wrap(self._ask("plain", args, kwargs)["value"])
+        if self._method is None and self.name[:1].isupper() and type(self) is StudentFunction:
+            return self._object(value)
+        return value
+
+    def _object(self, value: Any) -> StudentObject:
+        """A capitalised name is a class's: what it makes must be an object."""
+        if not isinstance(value, StudentObject):
+            raise Failed(Verdict(Category.TYPE, f"{self.name} is not a class: calling it does not make an object"))
+        return value
+
+    def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
+        """Like a plain call, and says which inputs it changed."""
+        done = self._ask("plain", args, kwargs, watch=True)
+        return Answer(self._wrap(done["value"]), tuple(str(name) for name in done["changed"]))
+
+    def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:
+        done = self._ask("vjp", args, kwargs, cotangent=cotangent)
+        return Gradients(done["value"], tuple(done["args"]), done["kwargs"], done["parameters"])
+
+    def count_ops(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> OpCount:
+        counts = {str(name): int(count) for name, count in self._ask("count_ops", args, kwargs)["ops"].items()}
+        return OpCount(sum(counts.values()), counts)
+
+    def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        return _real_meta(self._ask("on_meta", args, kwargs)["value"])
+
+    def _ask(
+        self,
+        how: str,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        cotangent: Any = None,
+        watch: bool = False,
+    ) -> dict[Any, Any]:
+        try:
+            return self._session.call(
+                target=self._target, method=self._method, how=how, watch=watch, cotangent=cotangent,
+                args=[_handle(value) for value in args], kwargs={name: _handle(value) for name, value in kwargs.items()},
+            )  # fmt: skip
+        except StudentFailure as failure:
+            raise Failed(verdict_of(failure, self.name, self._session)) from None
+        except NotLoadable as refusal:
+            raise Failed(verdict_of(refusal.failure, self.name, self._session)) from refusal
+
+    def _wrap(self, value: Any) -> Any:
+        return StudentObject(self._session, value) if type(value) is Handle else value
+
+
+class StudentObject(StudentFunction):
+    """An object of the student's, such as an nn.Module; it stays in the student's process."""
+
+    def __init__(self, session: StudentSession, handle: Handle) -> None:
+        super().__init__(session, handle.cls, handle)
+        self._handle = handle
+
+    def __getattr__(self, name: str) -> StudentFunction:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return StudentFunction(self._session, f"{self._handle.cls}.{name}", self._handle, name)
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        return self._weights("state_dict")
+
+    def parameters(self) -> dict[str, torch.Tensor]:
+        """Every parameter by its name."""
+        return self._weights("parameters")
+
+    def train(self, mode: bool = True) -> StudentObject:
+        self._ask("mode", (mode,), {})
+        return self
+
+    def eval(self) -> StudentObject:
+        return self.train(False)
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Give the module these weights, and their dtype; says which name is missing, misspelt or of another shape."""
+        problem = _weights_problem(state, self.state_dict())
+        if problem:
+            raise Failed(Verdict(Category.ERROR, f"{self._handle.cls}: {problem}"))
+        self._weights("state_dict", dict(state))
+
+    def _weights(self, which: str, *given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        found = self._ask("weights", (which, *given), {})["value"]
+        if type(found) is not dict or not all(isinstance(value, torch.Tensor) for value in found.values()):
+            raise Failed(Verdict(Category.TYPE, f"{self._handle.cls}: its {which} does not give tensors by name"))
+        return {str(name): value for name, value in found.items()}
+
+
+def _handle(value: Any) -> Any:
+    return value._handle if isinstance(value, StudentObject) else value
+
+
+def _real_meta(value: Any) -> Any:
+    """Descriptions of meta tensors as meta tensors."""
+    if type(value) is Meta:
+        return torch.empty(value.shape, dtype=getattr(torch, value.dtype), device="meta")
+    if type(value) in (list, tuple):
+        return type(value)(_real_meta(item) for item in value)
+    if type(value) is dict:
+        return {key: _real_meta(item) for key, item in value.items()}
+    return value
+
+
+def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> Verdict:
+    """A student's failure as a verdict, in the words of the part that was asked for."""
+    category = _CATEGORIES.get(failure.category, Category.ERROR)
+    raised = failure.raised
+    frames = tuple(CodeLine(f.file, f.line, f.function, f.text) for f in raised.frames) if raised is not None else ()
+    fact = f"{name}: {failure.fact}"
+    if category is Category.FORBIDDEN:
+        fact = f"{name} uses {failure.fact}, which is not allowed here: {_instead(failure.fact, session)}"
+    exception = raised.cls if raised is not None else ""
+    return Verdict(category, fact, failure.detail, failure.staff, frames=frames, exception=exception)
+
+
+_CATEGORIES = {category.value: category for category in Category}
+
+
+def _instead(name: str, session: StudentSession) -> str:
+    for rule in session.homework.forbidden:
+        if name in rule.names or any(name.startswith(op) for op in rule.ops):
+            return rule.instead
+    return "; ".join(rule.instead for rule in session.homework.forbidden)
+
+
+def _weights_problem(given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor]) -> str:
+    """Why these weights do not fit this module, in one sentence; empty if they do."""
+    missing = [name for name in given if name not in own]
+    unexpected = [name for name in own if name not in given]
+    if missing:
+        near = difflib.get_close_matches(missing[0], unexpected, n=1, cutoff=0.6)
+        misspelt = f"; is your `{near[0][:60]}` meant to be it?" if near else ""
+        return f"it has no parameter named `{missing[0]}`{misspelt}{_others(missing)}"
+    if unexpected:
+        return f"it has a parameter `{unexpected[0][:60]}` that the handout does not name{_others(unexpected)}"
+    for name, tensor in given.items():
+        if own[name].shape != tensor.shape:
+            return f"parameter `{name}` has shape {tuple(own[name].shape)}, expected {tuple(tensor.shape)}"
+    return ""
+
+
+def _others(names: Sequence[str]) -> str:
+    return f" (and {len(names) - 1} more)" if len(names) > 1 else ""

@@ -1,0 +1,167 @@
+"""Runs one hidden test, one case of it, against one submission; says what came of it.
+
+Whose fault a failure is, is decided here and nowhere else:
+
+* `Failed` (from `agree`, a property or the student proxy) and a failing plain `assert` are the student's;
+* everything else a test raises is the grader's: the reference raised, a test is broken, a process could not be had.
+  A skip too: a test that may vanish is no part of a fixed list. None of that may look like a student's zero.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from softmark.grading.marks import TestSpec, case_id
+from softmark.grading.points import FULL, share_of_case
+from softmark.grading.result import CaseResult, CauseData, FrameData, Outcome, Picture, VerdictData
+from softmark.grading.setters import SetterError, Spoken
+from softmark.sandbox.failures import GraderFault
+from softmark.verdict.case import Case, judging
+from softmark.verdict.model import Category, Failed, Verdict
+
+_OWN_MESSAGE = 500
+
+
+@dataclass
+class Trial:
+    """What is heard while one case of a test runs, once."""
+
+    spec: TestSpec
+    case: Case
+    name: str = ""
+    seconds: float = 0.0
+    spoken: Spoken | None = None
+    raised: list[BaseException | None] = field(default_factory=list)
+    """What each subtest raised, in order, and last the body of the test itself; None: nothing."""
+    subtests: list[str] = field(default_factory=list)
+    outside: BaseException | None = None
+    """What setting up or tearing down raised."""
+
+    def hear(self, call: pytest.CallInfo[Any]) -> None:
+        error = call.excinfo.value if call.excinfo is not None else None
+        if call.when == "call":
+            self.raised.append(error)
+        elif error is not None:
+            self.outside = error
+
+    @property
+    def errors(self) -> list[BaseException]:
+        return [error for error in (self.outside, *self.raised) if error is not None]
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.errors)
+
+    def result(self) -> CaseResult:
+        return _judge(self)
+
+
+def run(item: pytest.Item, trial: Trial) -> Trial:
+    """Run the test as pytest does, fixtures and all; the desk's hooks tell the trial what happens."""
+    trial.name = case_id(item)
+    start = time.monotonic()
+    with judging(trial.case):
+        runtestprotocol(item, log=False)
+    trial.seconds = time.monotonic() - start
+    return trial
+
+
+def _judge(trial: Trial) -> CaseResult:
+    faults = [error for error in trial.errors if not _is_students(error)]
+    if faults:
+        return _grader_error(trial, faults[0])
+    try:
+        share = _share(trial)
+    except SetterError as error:
+        return _grader_error(trial, error)
+    labels = [*trial.subtests, *[""] * len(trial.raised)]
+    verdicts = tuple(
+        _verdict_data(error, label) for error, label in zip(trial.raised, labels, strict=False) if error is not None
+    )
+    return CaseResult(
+        id=trial.name,
+        outcome=Outcome.FAILED if verdicts else Outcome.PASSED,
+        share=str(share),
+        verdicts=verdicts,
+        carried=tuple(trial.case.carried),
+        seconds=trial.seconds,
+    )
+
+
+def _share(trial: Trial) -> Fraction:
+    """What the case earns: what the test set itself, else its subtests' mean, else all or nothing."""
+    chosen = trial.spoken.share(trial.spec) if trial.spoken is not None else None
+    if chosen is not None:
+        return chosen
+    *subtests, body = trial.raised
+    if body is not None:
+        return Fraction(str(_worth(body)))
+    return share_of_case([FULL if error is None else Fraction(str(_worth(error))) for error in subtests])
+
+
+def _is_students(error: BaseException) -> bool:
+    """AssertionError covers `Failed` and a test's own assert; pytest.fail is an assert in other words."""
+    return isinstance(error, AssertionError | pytest.fail.Exception)
+
+
+def _worth(error: BaseException) -> float:
+    """Part of the marks that the instructor gives in spite of a named mistake."""
+    if isinstance(error, Failed) and error.verdict.causes:
+        return min(cause.worth for cause in error.verdict.causes)
+    return 0.0
+
+
+def _grader_error(trial: Trial, error: BaseException) -> CaseResult:
+    if isinstance(error, pytest.skip.Exception):
+        what = f"the hidden test skipped itself ({error}); a test that is on the list must run"
+    elif isinstance(error, GraderFault | SetterError):
+        what = str(error)
+    else:
+        what = f"the hidden test or the reference raised {type(error).__name__}: {error} ({_place(error)})"
+    fact = "this test could not be judged because of an error of the grader, not of yours"
+    verdict = VerdictData(category="grader", fact=fact, staff=what)
+    return CaseResult(id=trial.name, outcome=Outcome.GRADER_ERROR, verdicts=(verdict,), seconds=trial.seconds)
+
+
+def _place(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "no traceback"
+
+
+def _verdict_data(error: BaseException, subtest: str) -> VerdictData:
+    if isinstance(error, Failed):
+        return plain_verdict(error.verdict, subtest)
+    message = str(error).strip()[:_OWN_MESSAGE]
+    return VerdictData(
+        category=Category.VALUE, fact="a check of this test does not hold", where=message, subtest=subtest
+    )
+
+
+def plain_verdict(verdict: Verdict, subtest: str = "") -> VerdictData:
+    """A verdict as the plain data that a Result holds."""
+    return VerdictData(
+        category=verdict.category,
+        fact=verdict.fact,
+        where=verdict.where,
+        staff=verdict.staff,
+        causes=tuple(CauseData(name=" + ".join(c.mistakes), says=c.says, hint=c.hint) for c in verdict.causes),
+        frames=tuple(FrameData(file=f.file, line=f.line, function=f.function, text=f.text) for f in verdict.frames),
+        picture=_picture(verdict),
+        subtest=subtest,
+    )
+
+
+def _picture(verdict: Verdict) -> Picture | None:
+    picture = verdict.picture
+    if picture is None:
+        return None
+    caption = f"slice {picture.slice}" if picture.slice else ""
+    return Picture(expected=picture.expected, got=picture.got, caption=caption)

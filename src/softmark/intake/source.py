@@ -1,0 +1,83 @@
+"""Reads a file that was handed in: as bytes, whatever it claims to be, and never by following a link.
+
+Nothing here runs or parses Python. Two kinds of trouble are told apart: what the person at the keyboard asked for
+cannot be read (`Unreadable`), or it can, and what the student handed in cannot be graded (`Refusal`, a reason that is
+safe to show).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+LARGEST = 5_000_000
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_ENCODINGS = {"utf-8", "utf8", "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1", "iso-latin-1"}
+_MARKS_OF_OTHERS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"PK\x03\x04": "a zip archive", b"%PDF": "a PDF"}
+
+
+class Unreadable(Exception):
+    """The file that was named cannot be read; the text is one sentence with the next step."""
+
+
+class Refusal(Exception):
+    """What was handed in cannot be graded; the text says why, for the student."""
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a regular file of a reasonable size."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise Unreadable(f"no such file: {path}") from None
+    except IsADirectoryError:
+        raise Unreadable(f"{path} is a directory: name the file in it that is to be graded") from None
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
+    with open(descriptor, "rb") as file:
+        kind = os.fstat(descriptor)
+        if stat.S_ISDIR(kind.st_mode):
+            raise Unreadable(f"{path} is a directory: name the file in it that is to be graded")
+        if not stat.S_ISREG(kind.st_mode):
+            raise Unreadable(f"{path} is not a regular file")
+        if kind.st_size > LARGEST:
+            raise Refusal(f"the file is larger than {LARGEST // 1_000_000} MB")
+        return file.read(LARGEST + 1)
+
+
+def check(source: bytes) -> None:
+    """Refuse what Python would misread or could not explain: wrong encodings, binary files, an empty file."""
+    if not source.strip():
+        raise Refusal("the file is empty")
+    for mark, kind in _MARKS_OF_OTHERS.items():
+        if source.startswith(mark):
+            raise Refusal(f"the file is {kind}, not Python source in UTF-8: save it as UTF-8 and hand it in again")
+    declared = _declared_encoding(source)
+    if declared not in _ENCODINGS:
+        raise Refusal(f"the first lines declare the encoding {declared[:40]!r}; only UTF-8 is accepted")
+    if b"\0" in source:
+        line = source[: source.index(b"\0")].count(b"\n") + 1
+        raise Refusal(f"line {line} contains a NUL character; save the file as UTF-8 text and hand it in again")
+    if "8" in declared and "8859" not in declared:
+        _check_utf8(source)
+
+
+def _declared_encoding(source: bytes) -> str:
+    for line in source.removeprefix(b"\xef\xbb\xbf").split(b"\n", 2)[:2]:
+        found = _COOKIE.match(line)
+        if found:
+            return found.group(1).decode("ascii", "replace").lower().replace("_", "-")
+    return "utf-8"
+
+
+def _check_utf8(source: bytes) -> None:
+    try:
+        source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source[: error.start].count(b"\n") + 1
+        byte = source[error.start]
+        raise Refusal(
+            f"the file is not UTF-8: line {line} holds the byte 0x{byte:02X}; save it as UTF-8 and hand it in again"
+        ) from None

@@ -1,0 +1,168 @@
+"""A Result as Gradescope's results.json, exactly as its documentation describes the format.
+
+One entry per test function, in a fixed order and with fixed maxima, from the first second on. What an entry
+says is what a student may read; staff find the rest in the run's standard output, which only they see.
+Texts are declared as plain text and are shortened as far as it takes to stay within the platform's limits;
+scores are never cut.
+"""
+
+import json
+import math
+from pathlib import Path
+from typing import Any, NoReturn
+
+from softmark.grading.points import total
+from softmark.grading.result import Outcome, Result, Status, TestResult
+from softmark.report.atomic import replace_file
+from softmark.report.escape import cut, message, one_line
+from softmark.report.feedback import Audience, Feedback, blocks_of_test, feedback
+from softmark.report.lines import as_lines
+
+MOST_BYTES_OF_MESSAGE = 2_000
+MOST_BYTES_OF_NAME = 400
+MOST_BYTES_OF_FILE = 800_000
+PLAIN_TEXT = "text"
+
+
+class InvalidResults(Exception):
+    """What was about to be written is not a valid results.json: a fault of the grader."""
+
+
+def write_results(result: Result, path: Path) -> None:
+    """Replaces the file at `path` by this result, which is checked before it takes that place."""
+    replace_file(path, encoded(result), lambda data: check(data, result))
+
+
+def encoded(result: Result) -> bytes:
+    """The file's content, with messages as long as the whole allows."""
+    longest = MOST_BYTES_OF_MESSAGE
+    data = _dump(as_dict(result, longest))
+    while len(data) > MOST_BYTES_OF_FILE and longest:
+        longest //= 2
+        data = _dump(as_dict(result, longest))
+    return data
+
+
+def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE) -> dict[str, Any]:
+    """The file's content as plain values."""
+    return {
+        "score": result.total,
+        "execution_time": round(result.seconds, 3),
+        "output": cut(_top(result), longest_message),
+        "output_format": PLAIN_TEXT,
+        "test_output_format": PLAIN_TEXT,
+        "test_name_format": PLAIN_TEXT,
+        "stdout_visibility": "hidden",
+        "tests": [_entry(test, result, longest_message) for test in result.tests],
+        "leaderboard": [
+            {"name": one_line(entry.name), "value": _leaderboard_value(entry.value), "order": entry.order}
+            for entry in result.leaderboard
+        ],
+        "extra_data": _provenance(result),
+    }
+
+
+def check(data: bytes, result: Result) -> None:
+    """Reads the file as a strict parser does; InvalidResults unless it says what the result says."""
+    try:
+        content = json.loads(data.decode("utf-8"), parse_constant=_no_such_number)
+    except ValueError as error:
+        raise InvalidResults(f"results.json is not strict JSON: {error}") from error
+    scores = [(entry["number"], entry["score"], entry["max_score"]) for entry in content["tests"]]
+    if scores != [(one_line(test.number), test.score, test.max_score) for test in result.tests]:
+        raise InvalidResults("results.json does not list every test once, with its score")
+    for number, score, most in scores:
+        if not (math.isfinite(most) and 0 <= score <= most):
+            raise InvalidResults(f"test {number} has the score {score} of {most}")
+    if content["score"] != total(score for _, score, _ in scores):
+        raise InvalidResults(f"the total {content['score']} is not the sum of the scores")
+
+
+def _entry(test: TestResult, result: Result, longest: int) -> dict[str, Any]:
+    entry = {
+        "number": one_line(test.number),
+        "name": cut(one_line(test.title), MOST_BYTES_OF_NAME),
+        "score": test.score,
+        "max_score": test.max_score,
+        "status": "passed" if test.outcome is Outcome.PASSED else "failed",
+        "output": cut(_output(test, result), longest),
+        "output_format": PLAIN_TEXT,
+        "visibility": test.visibility,
+        "extra_data": _facts(test),
+    }
+    if test.tags:
+        entry["tags"] = [one_line(tag) for tag in test.tags]
+    return entry
+
+
+def _output(test: TestResult, result: Result) -> str:
+    said = as_lines(blocks_of_test(test, Audience.STUDENT))
+    if said:
+        return said
+    if test.outcome is Outcome.PASSED:
+        return "Right."
+    if result.status is Status.NOT_GRADABLE or result.reason:
+        return "Not run: the reason is at the top."
+    return "Not run yet." if test.outcome is Outcome.NOT_RUN else "Not right."
+
+
+def _top(result: Result) -> str:
+    """What is said about the whole submission. No points: they would give away tests not shown yet."""
+    told: Feedback = feedback(result, Audience.STUDENT)
+    lines = [as_lines(told.headline), as_lines(told.notes)]
+    later = {
+        "after_due_date": "when the due date has passed",
+        "after_published": "when the grades are published",
+    }
+    for visibility, when in later.items():
+        kept = sum(test.visibility == visibility for test in result.tests)
+        if kept:
+            lines.append(f"{kept} of {len(result.tests)} tests {'is' if kept == 1 else 'are'} shown {when}.")
+    if not result.finished and not result.reason:
+        lines.append("The grading has not finished: a test that was not run yet has 0 points here.")
+    return "\n".join(line for line in lines if line)
+
+
+def _facts(test: TestResult) -> dict[str, Any]:
+    """For scripts that read results: no more than a student is told in words."""
+    facts: dict[str, Any] = {
+        "part": test.part,
+        "outcome": str(test.outcome),
+        "cases": len(test.cases),
+        "cases_passed": sum(case.outcome is Outcome.PASSED for case in test.cases),
+    }
+    if test.hide_errors is None:
+        facts["categories"] = sorted({verdict.category for verdict in test.verdicts})
+        facts["causes"] = sorted({cause.name for verdict in test.verdicts for cause in verdict.causes})
+        facts["carried"] = [one_line(name) for name in test.carried]
+    return facts
+
+
+def _provenance(result: Result) -> dict[str, Any]:
+    graded_with = result.provenance
+    return {
+        "schema": result.schema,
+        "homework": result.homework,
+        "status": str(result.status),
+        "finished": result.finished,
+        "sha256": result.submission.sha256,
+        "isolation": graded_with.isolation,
+        "device": graded_with.device,
+        "softmark": graded_with.softmark,
+        "torch": graded_with.torch,
+        "python": graded_with.python,
+        "tests_sha256": graded_with.tests_sha256,
+        "reference_sha256": graded_with.reference_sha256,
+    }
+
+
+def _leaderboard_value(value: float | str) -> float | str:
+    return message(value) if isinstance(value, str) else value
+
+
+def _dump(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
+
+
+def _no_such_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of strict JSON")

@@ -1,0 +1,49 @@
+"""Feedback as one HTML file: nothing is loaded from elsewhere, nothing can run, all text is escaped."""
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from softmark.grading.points import shown
+from softmark.grading.result import Outcome
+from softmark.report.feedback import Code, Drawing, Feedback, Sentence
+from softmark.report.picture import inline
+
+MARKS = {
+    Outcome.PASSED: ("✓", "passed"),
+    Outcome.FAILED: ("✗", "failed"),
+    Outcome.NOT_RUN: ("·", "not run"),
+    Outcome.GRADER_ERROR: ("!", "grader error"),
+}
+
+
+def as_html(told: Feedback) -> str:
+    """The whole page."""
+    style = _read("feedback.css")
+    page = _environment().from_string(_read("feedback.html.jinja"))
+    return page.render(told=told, style=Markup(style), style_hash=_hash(style))
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["points"] = shown
+    environment.filters["drawn"] = lambda picture: Markup(inline(picture))
+    environment.tests["sentence"] = lambda block: isinstance(block, Sentence)
+    environment.tests["code"] = lambda block: isinstance(block, Code)
+    environment.tests["drawing"] = lambda block: isinstance(block, Drawing)
+    environment.globals["marks"] = MARKS
+    return environment
+
+
+def _read(name: str) -> str:
+    return files("softmark.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(style: str) -> str:
+    """The content policy names the one style sheet of the page by its hash, so no other can take effect."""
+    return base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

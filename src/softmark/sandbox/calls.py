@@ -1,0 +1,254 @@
+"""The ways in which a hidden test may use the student's functions and objects. Runs in the worker.
+
+plain      the value, and (on request) which of the inputs the call changed
+vjp        the value, and the gradient of <cotangent, value> for every input and every parameter
+count_ops  how many torch operations the call dispatched, by name
+weights    the state_dict or the parameters of a module object, by name; with weights given, they are loaded first and
+           the module takes their dtype
+mode       train() or eval() on a module object
+on_meta    the call on tensors of a second device (other_device.py), so that a tensor made on a fixed device shows with
+           no GPU present
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from softmark.sandbox.loading import Loaded
+from softmark.sandbox.other_device import OtherDevice, is_elsewhere, place
+from softmark.sandbox.wire import Handle, Meta
+
+
+class Missing(Exception):
+    """The test asks for something the submission does not define."""
+
+    def __init__(self, message: str, known: list[str]) -> None:
+        super().__init__(message)
+        self.known = known
+
+
+class SignatureMismatch(TypeError):
+    """The student's function does not take the arguments the handout names."""
+
+
+def perform(submission: Loaded, request: dict[Any, Any]) -> dict[str, Any]:
+    """Carry out one "call" request."""
+    function, owner = _find(submission, request["target"], request["method"])
+    args = tuple(_unwrap(submission, value) for value in request["args"])
+    kwargs = {name: _unwrap(submission, value) for name, value in request["kwargs"].items()}
+    if request["how"] not in ("weights", "mode"):
+        _check_signature(function, args, kwargs)
+    with submission.guard.watching(_root_name(submission, request["target"])):
+        match request["how"]:
+            case "plain":
+                done = _plain(function, args, kwargs, request["watch"])
+            case "vjp":
+                done = _vjp(function, owner, args, kwargs, request["cotangent"])
+            case "count_ops":
+                done = _count_ops(function, args, kwargs)
+            case "on_meta":
+                done = _elsewhere(function, owner, args, kwargs)
+            case "weights":
+                done = _weights(_module(owner), *args)
+            case "mode":
+                _module(owner).train(args[0])
+                done = {"value": None}
+            case other:
+                raise ValueError(f"unknown way to call: {other}")
+    if inspect.isclass(function):
+        done["value"] = submission.keep(done["value"])
+    return done
+
+
+def _find(submission: Loaded, target: Any, method: str | None) -> tuple[Callable[..., Any], Any]:
+    """The callable, and the module object whose parameters its gradients may reach (or None)."""
+    if isinstance(target, Handle):
+        thing = submission.held(target)
+    elif hasattr(submission.module, target):
+        thing = getattr(submission.module, target)
+    else:
+        raise Missing(target, sorted(submission.names()))
+    owner = thing if isinstance(thing, nn.Module) else None
+    if method is not None:
+        if not hasattr(thing, method):
+            raise Missing(method, [name for name in dir(thing) if not name.startswith("_")][:200])
+        thing = getattr(thing, method)
+    return thing, owner
+
+
+def _root_name(submission: Loaded, target: Any) -> str:
+    return target if type(target) is str else type(submission.held(target)).__name__
+
+
+def _unwrap(submission: Loaded, value: Any) -> Any:
+    return submission.held(value) if type(value) is Handle else value
+
+
+def _check_signature(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Say in the handout's terms what does not fit, instead of Python's "takes 1 positional argument"."""
+    target = function.forward if isinstance(function, nn.Module) else function
+    try:
+        signature = inspect.signature(target)
+    except (TypeError, ValueError):
+        return  # a callable without a readable signature: the call itself will tell
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise SignatureMismatch(f"it is defined as {signature}: {error}") from None
+
+
+def _plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], watch: bool) -> dict[str, Any]:
+    before = copy.deepcopy((args, kwargs)) if watch else None
+    value = function(*args, **kwargs)
+    changed = _changed(before, (args, kwargs)) if before is not None else []
+    return {"value": value, "changed": changed}
+
+
+def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> list[str]:
+    names = [f"argument {position + 1}" for position in range(len(before[0]))] + list(before[1])
+    old = [*before[0], *before[1].values()]
+    new = [*after[0], *after[1].values()]
+    return [name for name, a, b in zip(names, old, new, strict=True) if not _same(a, b)]
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, torch.Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if hasattr(a, "tobytes"):
+        return bool(a.tobytes() == b.tobytes())
+    return bool(a == b)
+
+
+def _vjp(
+    function: Callable[..., Any],
+    owner: nn.Module | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    cotangent: Any,
+) -> dict[str, Any]:
+    args = tuple(_leaf(value) for value in args)
+    kwargs = {name: _leaf(value) for name, value in kwargs.items()}
+    parameters = dict(owner.named_parameters()) if owner is not None else {}
+    value = function(*args, **kwargs)
+    wanted = [*args, *kwargs.values(), *parameters.values()]
+    gradients = _gradients(value, cotangent, wanted)
+    split = len(args), len(args) + len(kwargs)
+    return {
+        "value": value,
+        "args": gradients[: split[0]],
+        "kwargs": dict(zip(kwargs, gradients[split[0] : split[1]], strict=True)),
+        "parameters": dict(zip(parameters, gradients[split[1] :], strict=True)),
+    }
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex()):
+        return value.detach().requires_grad_(True)
+    return value
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a nested value consists of, in order."""
+    if isinstance(value, list | tuple):
+        return [part for item in value for part in _parts(item)]
+    if isinstance(value, dict):
+        return [part for item in value.values() for part in _parts(item)]
+    return [value]
+
+
+def _gradients(value: Any, cotangent: Any, wanted: list[Any]) -> list[Any]:
+    """None for what is no tensor, is not reached, or when the value does not fit the cotangent."""
+    gradients: list[Any] = [None] * len(wanted)
+    outputs, cotangents = _parts(value), _parts(cotangent)
+    if len(outputs) != len(cotangents):
+        return gradients
+    pairs = []
+    for out, cot in zip(outputs, cotangents, strict=True):
+        if isinstance(out, torch.Tensor) and isinstance(cot, torch.Tensor) and out.requires_grad:
+            if out.shape != cot.shape:
+                return gradients
+            pairs.append((out, cot.to(out)))
+    places = [i for i, thing in enumerate(wanted) if isinstance(thing, torch.Tensor) and thing.requires_grad]
+    if pairs and places:
+        # <cotangent, value> as one number: given to autograd apart, the cotangents would make it import sympy (0.2 s)
+        total = torch.stack([(out * cot).sum() for out, cot in pairs]).sum()
+        found = torch.autograd.grad(total, [wanted[i] for i in places], allow_unused=True)
+        for position, gradient in zip(places, found, strict=True):
+            gradients[position] = gradient
+    return gradients
+
+
+def _module(owner: nn.Module | None) -> nn.Module:
+    if owner is None:
+        raise TypeError("it is not an nn.Module: derive the class from nn.Module and call super().__init__()")
+    return owner
+
+
+def _weights(module: nn.Module, which: str, given: dict[str, torch.Tensor] | None = None) -> dict[str, Any]:
+    if given is not None:
+        module.to(next(iter(given.values())).dtype)
+        module.load_state_dict(given)
+    found = module.named_parameters() if which == "parameters" else module.state_dict().items()
+    return {"value": {name: tensor.detach() for name, tensor in found}}
+
+
+class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here; the default would import torch's compiler, which takes a second."""
+        return False
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.counts: Counter[str] = Counter()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.counts[str(func)] += 1
+        return func(*args, **(kwargs or {}))
+
+
+def _count_ops(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    with _Counter() as counter:
+        value = function(*args, **kwargs)
+    return {"value": value, "ops": dict(counter.counts)}
+
+
+def _elsewhere(
+    function: Callable[..., Any], owner: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    state = [*owner.parameters(), *owner.buffers()] if owner is not None else []
+    for tensor in state:
+        place(tensor)
+    with OtherDevice():
+        value = function(*_map(args, place), **_map(kwargs, place))
+    return {"value": _map(value, _describe)}
+
+
+def _describe(tensor: torch.Tensor) -> Any:
+    if not is_elsewhere(tensor):
+        return tensor
+    return Meta(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape))
+
+
+def _map(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)(_map(item, change) for item in value)
+    if type(value) is dict:
+        return {key: _map(item, change) for key, item in value.items()}
+    return value

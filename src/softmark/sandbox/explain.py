@@ -1,0 +1,144 @@
+"""Turns what happened to a student's process into one clear sentence. Trusted side; its input is not.
+
+A sentence (`fact`) is put together from our words and from names on our lists only. Text that the student's code made,
+such as an exception's message, goes into `detail`, because it may repeat the hidden inputs it was given.
+"""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import os
+import signal
+from typing import Any
+
+from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.wire import Raised
+
+_KNOWN_CLASSES = {
+    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+} | {
+    "Skipped",
+    "XFailed",
+    "SkipTest",
+    "BdbQuit",
+    "CancelledError",
+    "LinAlgError",
+    "OutOfMemoryError",
+    "AxisError",
+}
+
+_PLAIN_WORDS = {
+    "NotImplementedError": "not implemented yet",
+    "SystemExit": "it tried to end the program (sys.exit, exit or quit) instead of returning an answer",
+    "KeyboardInterrupt": "raised KeyboardInterrupt instead of returning an answer",
+    "RecursionError": "recursion too deep: it calls itself without an end",
+    "BdbQuit": "a debugger call (breakpoint or pdb.set_trace) was left in the code",
+    "SignatureMismatch": "it does not take the arguments that the handout names",
+}
+
+_SIGNALS = {
+    signal.SIGSEGV: "crashed with a segmentation fault (it touched memory that is not its own)",
+    signal.SIGBUS: "crashed with a bus error (it touched memory that does not exist)",
+    signal.SIGABRT: "was aborted by a failed check inside a C or C++ library",
+    signal.SIGFPE: "crashed with an arithmetic error in compiled code",
+    signal.SIGILL: "crashed on an instruction that this processor does not have",
+    signal.SIGXFSZ: "wrote a larger file than is allowed",
+    signal.SIGXCPU: "used all the processor time it was given",
+    signal.SIGSYS: "made a system call that is not allowed here",
+}
+
+
+def class_name(raised: Raised) -> str:
+    """An exception's class, if it is one of ours to name; a student's own class may be called anything."""
+    return raised.cls if raised.cls in _KNOWN_CLASSES else "an exception class of its own"
+
+
+def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
+    """The failure that a worker reports. `asked_for` is what the test wanted, in our words."""
+    detail = reply["detail"]
+    raised = reply.get("raised")
+    match reply["failed"]:
+        case "walls":
+            raise GraderFault(f"a student process could not be walled in: {detail}")
+        case "missing":
+            return _missing(detail, reply["known"])
+        case "type":
+            return StudentFailure("type", "the answer is not a plain value that can be compared", detail)
+        case "forbidden":
+            return StudentFailure("forbidden", detail, "", raised)
+        case "memory":
+            return StudentFailure("memory", "needed more memory than it is allowed", _message(raised), raised)
+        case "error" if isinstance(raised, Raised):
+            return _raised(raised)
+    return malformed(f"a reply of unknown kind to {asked_for}")
+
+
+def malformed(what: str) -> StudentFailure:
+    return StudentFailure(
+        "crash",
+        "the code interfered with its own process: no proper answer came back",
+        staff=f"malformed reply: {what}",
+    )
+
+
+def _missing(name: str, known: list[Any]) -> StudentFailure:
+    names = [candidate for candidate in known if type(candidate) is str and candidate.isidentifier()]
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    close = f"; did you mean `{near[0][:60]}`?" if near else ""
+    return StudentFailure("missing", f"`{name}` is not defined in the file{close}")
+
+
+def _raised(raised: Raised) -> StudentFailure:
+    fact = _PLAIN_WORDS.get(raised.cls) or _cause(raised) or f"raised {class_name(raised)}"
+    detail = "" if raised.cls == "NotImplementedError" else _message(raised)
+    return StudentFailure("error", fact, detail, raised)
+
+
+def _cause(raised: Raised) -> str | None:
+    """Well-known causes behind general exceptions."""
+    message = raised.message
+    if raised.cls in ("ModuleNotFoundError", "ImportError"):
+        return "imports something that is not available here"
+    if raised.cls in ("AssertionError", "RuntimeError") and ("CUDA" in message or "NVIDIA" in message):
+        return "asks for a GPU, and there is none here: create tensors on the device of the input"
+    if raised.cls in ("PermissionError", "OSError", "URLError", "gaierror") and (
+        "urlopen" in message or "Errno 13" in message or "Errno 1]" in message
+    ):
+        return f"raised {class_name(raised)}: the network and files outside the working directory are not available"
+    return None
+
+
+def _message(raised: Any) -> str:
+    return f"{class_name(raised)}: {raised.message}" if isinstance(raised, Raised) else ""
+
+
+def death(status: int) -> StudentFailure:
+    """The process ended by itself (or by the kernel's hand) before it answered."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number == signal.SIGKILL:
+            return StudentFailure("memory", "was killed by the system, most likely for using too much memory")
+        words = _SIGNALS.get(signal.Signals(number), f"was ended by signal {number}")
+        return StudentFailure("crash", f"the code {words}")
+    code = os.WEXITSTATUS(status)
+    return StudentFailure("crash", f"the code ended the process (exit status {code}) before returning an answer")
+
+
+def out_of_time(allowed: float, cpu: float, wall: float) -> StudentFailure:
+    if cpu >= allowed:
+        return StudentFailure("timeout", f"no answer within {allowed:g} s of computing time")
+    waiting = cpu < 0.1 * wall
+    how = "the program was waiting, not computing" if waiting else f"{cpu:.1f} s of them computing"
+    return StudentFailure("timeout", f"no answer within {wall:.0f} s; {how}")
+
+
+def out_of_memory(allowed_mb: int, used_bytes: int) -> StudentFailure:
+    return StudentFailure(
+        "memory",
+        f"needed more than {allowed_mb} MB of memory ({used_bytes / 1e6:.0f} MB when it was stopped)",
+    )
+
+
+def out_of_disk(allowed_mb: int) -> StudentFailure:
+    return StudentFailure("error", f"wrote more than {allowed_mb} MB of files (or far too many of them)")

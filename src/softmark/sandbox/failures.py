@@ -1,0 +1,29 @@
+"""What can go wrong between the two sides, and whose fault it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from softmark.sandbox.wire import Raised
+
+
+class GraderFault(Exception):
+    """The grader itself failed: said so, never counted as a student's zero."""
+
+
+@dataclass(frozen=True)
+class StudentFailure(Exception):
+    """The student's code gave no answer. `category` is one word, the rest says it to people.
+
+    `fact` is one sentence that is safe to show: it never repeats text the student's code could fill with hidden
+    inputs. `detail` may (an exception's own message); who sees it is decided by the test's visibility.
+    """
+
+    category: str
+    fact: str
+    detail: str = ""
+    raised: Raised | None = None
+    staff: str = ""
+
+    def __str__(self) -> str:
+        return self.fact

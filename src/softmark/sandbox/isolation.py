@@ -1,0 +1,193 @@
+"""Opens student processes at the isolation level that was asked for, and finds out which level this machine reaches.
+
+Below the level asked for nothing is graded: `Walled.open` never weakens a wall to get going.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from softmark.sandbox import landlock, probe
+from softmark.sandbox.bare import BareProcess
+from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.levels import Level
+from softmark.sandbox.limits import Limits
+from softmark.sandbox.process import ForkedWorker, StudentProcess
+from softmark.sandbox.scratch import ScratchRoot
+from softmark.sandbox.spawned import SpawnedWorker
+from softmark.sandbox.uids import UidLease
+from softmark.sandbox.walls import Walls, environment
+from softmark.sandbox.zygote import Ended, Zygote
+
+_PROBE_SECONDS = 10.0
+_BACKSTOP_TESTS = 60  # the kernel's own CPU limit is for a whole worker: so many tests at their full limit
+_STOPPED_BY = {Level.FULL: probe.ATTACKS, Level.USER: probe.ATTACKS, Level.PROCESS: ("daemon",)}
+
+
+class Sandbox(Protocol):
+    """Something that opens student processes."""
+
+    level: Level
+
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> StudentProcess: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one level's probe showed: whether the level holds here, and if not, why not."""
+
+    level: Level
+    holds: bool
+    why_not: str = ""
+
+
+class Walled:
+    """Forks workers from the zygote behind the walls of a level (`full`, `user`, or none: `process`)."""
+
+    def __init__(self, zygote: Zygote, level: Level) -> None:
+        self.level = level
+        self.dirty = False
+        self._zygote = zygote
+        self._root = ScratchRoot()
+        self._uids = UidLease() if os.geteuid() == 0 else None
+
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> ForkedWorker:
+        if self.dirty:
+            raise GraderFault(
+                "something a submission started could not be killed; this machine is not clean, start a new container"
+            )
+        uid = self._uids.next() if self._uids is not None else None
+        directory = self._root.make(files, uid)
+        behind = self.level in (Level.FULL, Level.USER)
+        backstop = math.ceil(limits.import_seconds + _BACKSTOP_TESTS * limits.cpu_seconds)
+        walls = Walls(str(directory), uid, limits, backstop, use_landlock=behind, use_seccomp=behind)
+        return ForkedWorker(self._zygote, walls, limits, self._note_end)
+
+    def close(self) -> None:
+        self._root.close()
+        if self._uids is not None:
+            self._uids.close()
+
+    def _note_end(self, ended: Ended) -> None:
+        self.dirty |= not ended.clean
+
+
+class Spawned:
+    """Starts each worker as a program: level `process` on a system without fork."""
+
+    level = Level.PROCESS
+
+    def __init__(self) -> None:
+        self._root = ScratchRoot()
+
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> SpawnedWorker:
+        directory = self._root.make(files, None)
+        return SpawnedWorker(directory, limits, environment(str(directory)))
+
+    def close(self) -> None:
+        self._root.close()
+
+
+class Bare:
+    """Level `none`: in this process."""
+
+    level = Level.NONE
+
+    def __init__(self) -> None:
+        self._root = ScratchRoot()
+
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess:
+        return BareProcess(self._root.make(files, None))
+
+    def close(self) -> None:
+        self._root.close()
+
+
+def forking_works() -> bool:
+    """A fork server needs Linux: it stands on pidfd, /proc and the child subreaper."""
+    return hasattr(os, "pidfd_open") and Path("/proc/self/stat").exists()
+
+
+def examine(zygote: Zygote, level: Level) -> Finding:
+    """Does `level` hold on this machine? Found out by attack, see probe.py."""
+    if level <= Level.PROCESS:
+        return Finding(level, True)  # a process of its own can be had anywhere
+    missing = _missing_for(level)
+    if missing:
+        return Finding(level, False, missing)
+    try:
+        achieved = _attack(zygote, level)
+    except (GraderFault, StudentFailure, OSError) as error:
+        return Finding(level, False, str(error))
+    broken = [f"{name}: {achieved[name]}" for name in _STOPPED_BY[level] if achieved[name]]
+    return Finding(level, not broken, "; ".join(broken))
+
+
+def highest(zygote: Zygote) -> list[Finding]:
+    """The findings from `full` downwards, ending with the first level that holds."""
+    findings = []
+    for level in (Level.FULL, Level.USER, Level.PROCESS):
+        findings.append(examine(zygote, level))
+        if findings[-1].holds:
+            break
+    return findings
+
+
+def open_sandbox(zygote: Zygote | None, level: Level) -> Sandbox:
+    """The sandbox of a level that has been found to hold here."""
+    if level is Level.NONE:
+        return Bare()
+    if zygote is None or (level is Level.PROCESS and not _forked_process_holds(zygote)):
+        return Spawned()
+    return Walled(zygote, level)
+
+
+def _forked_process_holds(zygote: Zygote) -> bool:
+    """Not where root may not become another user: the zygote forks nothing that would run as root."""
+    try:
+        return not any(_attack(zygote, Level.PROCESS)[name] for name in _STOPPED_BY[Level.PROCESS])
+    except (GraderFault, StudentFailure, OSError):
+        return False
+
+
+def _missing_for(level: Level) -> str:
+    root = os.geteuid() == 0
+    if level is Level.FULL and not root:
+        return "it needs root, so that student code can run as a user of its own"
+    if level is Level.USER and root:
+        return "it is for ordinary users; root runs student code at level full, or not behind walls at all"
+    needed = {Level.FULL: 1, Level.USER: 6}.get(level, 0)
+    if landlock.abi() < needed:
+        return f"it needs Landlock version {needed}, this kernel offers {landlock.abi() or 'none'}"
+    return ""
+
+
+def _attack(zygote: Zygote, level: Level) -> dict[str, str]:
+    """What softmark's own attacks achieve from inside a worker of that level."""
+    sandbox = Walled(zygote, level)
+    try:
+        with tempfile.TemporaryDirectory(prefix="softmark-probe-") as place:
+            secret, outside = Path(place, "secret"), Path(place, "outside")
+            secret.write_text("canary")
+            secret.chmod(0o600)
+            outside.mkdir()
+            outside.chmod(0o777)
+            Path(place).chmod(0o711)
+            worker = sandbox.open({}, Limits())
+            request = {"op": "probe", "secret": str(secret), "outside": str(outside), "grader": os.getpid()}
+            try:
+                achieved = {str(name): str(what) for name, what in worker.request(request, _PROBE_SECONDS).items()}
+            finally:
+                ended = worker.close()
+            achieved["daemon"] = "" if ended.left and ended.clean else "a daemon was not found and killed"
+            return achieved
+    finally:
+        sandbox.close()

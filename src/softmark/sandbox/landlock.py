@@ -1,0 +1,194 @@
+"""Landlock: which files a student's process can open, from inside the kernel and without being root.
+
+What it is. A process hands the kernel a list of directories with rights and says "from now on only these, for
+me and for everything I start". It cannot be undone, only tightened. Everything not on the list is EACCES,
+whoever owns it: /etc, /tmp, /dev/shm, /home, the course's repository, every other process's /proc entry.
+
+Protocol, three system calls (no C library wraps them; numbers 444 to 446 are the same on every architecture):
+
+    landlock_create_ruleset(attributes, size, 0) -> ruleset     which kinds of access are governed at all
+    landlock_add_rule(ruleset, 1, (rights, O_PATH descriptor))  allow rights at and below a path; repeated
+    landlock_restrict_self(ruleset, flags)                      needs no_new_privs; binds the calling thread
+
+The kernel's version of the interface ("ABI") says what it can govern: 1 files, 2 linking across directories,
+3 truncate, 4 TCP, 5 ioctl on devices, 6 signals and abstract sockets to processes outside, 7 choice of what
+is logged. We govern everything the kernel knows of up to 7 and grant what is listed below; what the kernel
+does not know is masked out. So a caller must ask which ABI there is: FILES (1) suffices beside a uid of its
+own, SIGNALS (6) is needed without one.
+
+What is granted:
+  * read:       the interpreter's and the system's libraries, time zones, and the few facts about processor
+                and memory that BLAS, OpenMP and torch look up. The process's own /proc entry, and not its
+                children's.
+  * read-write: the scratch directory (files, directories, links; no sockets, pipes or devices); /dev/null.
+  * execute:    nothing. Homework starts no programs, and a copied program or ld.so would be one.
+  * TCP, abstract sockets, signals to outsiders: nothing.
+
+What it does not govern: looking at names and sizes (stat), changing modes, owners and times of files, UDP and
+named Unix sockets, prlimit. seccomp.py closes those except stat.
+
+Two sets of work: `fence` finds the paths once, in the trusted ancestor; `Fence.restrict` opens them and
+binds, in the worker. It opens them there because /proc/self is another directory in every process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import site
+import struct
+import sys
+import sysconfig
+from dataclasses import dataclass
+from functools import cache
+
+FILES = 1
+"""The ABI that governs files: enough beside a uid of its own."""
+SIGNALS = 6
+"""The ABI that also keeps signals and abstract sockets inside: needed where the uid is shared."""
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_ASK_VERSION = 1
+_PATH_BENEATH = 1
+_LOG_NOTHING = 1  # from ABI 7: a student's million refused opens must not fill the machine's audit log
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_REMOVE_DIR, _REMOVE_FILE = 1 << 4, 1 << 5
+_MAKE_CHAR, _MAKE_DIR, _MAKE_REG, _MAKE_SOCK = 1 << 6, 1 << 7, 1 << 8, 1 << 9
+_MAKE_FIFO, _MAKE_BLOCK, _MAKE_SYM = 1 << 10, 1 << 11, 1 << 12
+_REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
+_ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
+
+_READ = _READ_FILE | _READ_DIR
+_SCRATCH = (
+    _READ | _WRITE_FILE | _TRUNCATE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _REFER
+)
+_OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+
+_SYSTEM = (
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"),
+    *("/etc/localtime", "/usr/share/zoneinfo"),
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory"),
+    *("/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage"),
+    *("/dev/zero", "/dev/random", "/dev/urandom"),
+)
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rights at and below one path."""
+
+    path: str
+    rights: int
+    may_be_unreachable: bool = False
+    """True: no error if the worker's user has no way to the path; then it cannot be read, rule or no rule."""
+
+
+@dataclass(frozen=True)
+class Fence:
+    """All that can be known before the fork, for a kernel of version `abi`; the same for all workers."""
+
+    abi: int
+    rules: tuple[Rule, ...]
+
+    def restrict(self, scratch: str) -> None:
+        """Bind this process, for good, to the rules and to `scratch`. OSError if the kernel refuses."""
+        if self.abi < FILES:
+            raise OSError("this kernel has no Landlock")
+        governed = _governed_files(self.abi)
+        ruleset = _create_ruleset(self.abi, governed)
+        try:
+            for rule in (*self.rules, Rule("/proc/self", _READ), Rule(scratch, _SCRATCH)):
+                _add(ruleset, rule, governed)
+            _syscall(_RESTRICT_SELF, ruleset, _LOG_NOTHING if self.abi >= 7 else 0)
+        finally:
+            os.close(ruleset)
+
+
+@cache
+def abi() -> int:
+    """The kernel's Landlock version; 0 if it has none, has it switched off, or a container forbids asking."""
+    try:
+        return _syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION)
+    except OSError:
+        return 0
+
+
+@cache
+def fence(readable: tuple[str, ...] = ()) -> Fence:
+    """The rules for this machine and interpreter, plus read access to `readable`, which must exist."""
+    present = sorted({os.path.realpath(path) for path in (*_SYSTEM, *_libraries()) if os.path.exists(path)})
+    outermost = [path for path in present if not any(_beneath(path, other) for other in present)]
+    return Fence(
+        abi(),
+        (
+            *(Rule(path, _READ, may_be_unreachable=True) for path in outermost),
+            *(Rule(os.path.realpath(path, strict=True), _READ) for path in readable),
+            Rule("/dev/null", _READ_FILE | _WRITE_FILE | _TRUNCATE),
+        ),
+    )
+
+
+def _libraries() -> set[str]:
+    """The interpreter's own libraries, and where packages are installed: lib directories, never a whole
+    prefix.
+
+    A virtual environment usually lies inside the course's repository, and sys.path of an editable install
+    names the repository's source: neither may come in.
+    """
+    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    found = {os.path.join(prefix, name) for prefix in prefixes for name in ("lib", sys.platlibdir)}
+    found |= {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    found |= set(site.getsitepackages())
+    found |= {path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")}
+    return found
+
+
+def _beneath(path: str, other: str) -> bool:
+    return path != other and os.path.commonpath((path, other)) == other
+
+
+def _governed_files(version: int) -> int:
+    """All the kinds of access to files that a kernel of this version can govern."""
+    known = _MAKE_SYM * 2 - 1
+    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
+        if version >= since:
+            known |= right
+    return known
+
+
+def _create_ruleset(version: int, governed: int) -> int:
+    """A new, empty ruleset: it governs all there is to govern and so far allows none of it."""
+    attributes = struct.pack("=Q", governed)
+    if version >= 4:
+        attributes += struct.pack("=Q", _BIND_TCP | _CONNECT_TCP)
+    if version >= SIGNALS:
+        attributes += struct.pack("=Q", _ABSTRACT_SOCKETS | _SIGNALS)
+    return _syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+
+
+def _add(ruleset: int, rule: Rule, governed: int) -> None:
+    try:
+        place = os.open(rule.path, os.O_PATH | os.O_CLOEXEC)
+    except PermissionError:
+        if rule.may_be_unreachable:
+            return
+        raise
+    try:
+        rights = rule.rights & governed
+        if not os.path.isdir(place):
+            rights &= _OF_A_FILE
+        _syscall(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
+    finally:
+        os.close(place)
+
+
+def _syscall(number: int, *arguments: object) -> int:
+    result = int(_libc.syscall(ctypes.c_long(number), *arguments))
+    if result < 0:
+        failure = ctypes.get_errno()
+        raise OSError(failure, f"Landlock system call {number}: {os.strerror(failure)}")
+    return result

@@ -1,0 +1,28 @@
+"""How much of the machine one student process may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Allowances of one worker; a homework may set some of them in its homework.toml."""
+
+    cpu_seconds: float = 10.0
+    """Processor time of one test."""
+    import_seconds: float = 60.0
+    """Processor time of loading the submission."""
+    memory_mb: int = 2048
+    """Memory beyond what the interpreter and torch already hold."""
+    file_mb: int = 100
+    """Size of one file, and of everything in the scratch directory together."""
+    processes: int = 64
+    """Processes and threads at one time, the worker's own included."""
+    open_files: int = 256
+    output_bytes: int = 16384
+    """What is kept of the beginning and of the end of what the code prints, each."""
+
+    def wall(self, cpu_seconds: float) -> float:
+        """Seconds on the clock for work that may compute for `cpu_seconds`: the machine may be busy."""
+        return 3 * cpu_seconds + 2

@@ -1,0 +1,69 @@
+"""Loads a submission inside its worker, as the module it says it is.
+
+The file is executed from its path in the scratch directory, under its own name, with that directory at the *end* of
+the module search path: a `random.py` handed in beside it cannot stand in for the library's. There is no `__main__`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import os
+import sys
+import types
+from typing import Any
+
+from softmark.sandbox.forbidden import Guard, mentions
+from softmark.sandbox.wire import Handle
+
+
+class Loaded:
+    """The student's module and the objects of theirs that the tests hold handles to."""
+
+    def __init__(self, module: types.ModuleType, guard: Guard, mentioned: list[list[Any]]) -> None:
+        self.module = module
+        self.guard = guard
+        self.mentioned = mentioned  # forbidden names in the text, with their lines
+        self._objects: dict[int, Any] = {}
+
+    def names(self) -> dict[str, str]:
+        """The module's own functions and classes, by name: what a test may ask for."""
+        kinds = {}
+        for name, value in list(vars(self.module).items()):
+            if type(name) is str and not name.startswith("_"):
+                if inspect.isclass(value):
+                    kinds[name] = "class"
+                elif callable(value):
+                    kinds[name] = "function"
+        return kinds
+
+    def keep(self, thing: Any) -> Handle:
+        from torch import nn
+
+        number = len(self._objects) + 1
+        self._objects[number] = thing
+        return Handle(number, type(thing).__name__[:80], isinstance(thing, nn.Module))
+
+    def held(self, handle: Handle) -> Any:
+        return self._objects[handle.id]
+
+    def forget_handles(self) -> None:
+        self._objects.clear()
+
+
+def load(scratch: str, file: str, rules: list[Any]) -> Loaded:
+    """Run the submission's file as a module. Whatever it raises is the caller's to report."""
+    path = os.path.join(scratch, file)
+    with open(path, "rb") as source_file:
+        source = source_file.read()
+    name = os.path.splitext(os.path.basename(file))[0]
+    sys.argv = [file]
+    sys.path.append(scratch)
+    module = types.ModuleType(name)
+    module.__file__ = path
+    sys.modules[name] = module
+    text = source.decode("utf-8", "replace")
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    code = compile(source, path, "exec", dont_inherit=True)
+    exec(code, module.__dict__)
+    return Loaded(module, Guard(rules), mentions(source, rules))

@@ -1,0 +1,83 @@
+"""What this machine can promise, found out by attacking it.
+
+Kernels, containers and users differ, and no list of features says what really holds. So before anything is graded,
+softmark's own six attacks are made from inside a worker, through the real path a student's code takes:
+
+    read     open a file that only the trusted side's user may read
+    environ  read the grader's environment (and memory map) through /proc
+    signal   signal the grader
+    socket   open a network connection
+    write    create a file outside the scratch directory, where everybody may write
+    daemon   leave a process behind that has cut all ties (looked for after the worker's end)
+
+`attack` runs in the worker and reports what it achieved; the trusted side believes it, since the code is our own and no
+submission has been loaded. A level holds if no attack it is meant to stop succeeded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+ATTACKS = ("read", "environ", "signal", "socket", "write", "daemon")
+
+
+def attack(request: dict[Any, Any]) -> dict[str, Any]:
+    """Try each attack; returns what was achieved, by name ("" for nothing)."""
+    tries: dict[str, Callable[[], str]] = {
+        "read": lambda: _read(request["secret"]),
+        "environ": lambda: _read(f"/proc/{request['grader']}/environ") or _read(f"/proc/{request['grader']}/maps"),
+        "signal": lambda: _signal(request["grader"]),
+        "socket": _connect,
+        "write": lambda: _write(request["outside"]),
+    }
+    achieved = {name: _outcome(attempt) for name, attempt in tries.items()}
+    _leave_daemon()
+    return achieved
+
+
+def _outcome(attempt: Callable[[], str]) -> str:
+    try:
+        return attempt()
+    except OSError:
+        return ""  # refused, as it should be
+
+
+def _read(path: str) -> str:
+    with open(path, "rb") as file:
+        return f"read {len(file.read(4096))} bytes of {path}"
+
+
+def _signal(pid: int) -> str:
+    os.kill(pid, 0)
+    return f"may signal process {pid}"
+
+
+def _connect() -> str:
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as end:
+        end.connect(("127.0.0.1", 9))  # a datagram socket: connecting sends nothing
+    return "opened a socket"
+
+
+def _write(directory: str) -> str:
+    path = os.path.join(directory, "softmark-probe")
+    with open(path, "x"):
+        pass
+    os.unlink(path)
+    return f"wrote to {directory}"
+
+
+def _leave_daemon() -> None:
+    """A grandchild, in a session of its own if that is to be had, with nothing open, asleep for an hour."""
+    if os.fork() == 0:
+        with contextlib.suppress(PermissionError):
+            os.setsid()
+        if os.fork() == 0:
+            os.closerange(0, 1024)
+            time.sleep(3600)
+        os._exit(0)
+    os.wait()

@@ -1,0 +1,243 @@
+"""The trusted side of one worker: asks, waits within limits, drains what is printed, and ends it.
+
+Three clocks run while an answer is awaited. Processor time is the measure, so that a busy machine fails nobody; wall
+time is the guard against a program that waits for ever; memory and disk are looked at every tick. All are read from
+the kernel. The answer counts when one complete frame has arrived; nothing the worker does afterwards matters.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import selectors
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+from softmark.sandbox import explain, procfs, scratch, wire
+from softmark.sandbox.capture import Capture
+from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.limits import Limits
+from softmark.sandbox.walls import Walls
+from softmark.sandbox.zygote import Ended, Zygote
+
+_TICK = 0.05  # seconds between looks at a worker that has not answered yet
+_DISK_TICKS = 10  # looking at the disk means walking a directory: every tenth tick
+_CHUNK = 1 << 16
+_ENTRIES = 100_000
+_ENDING = 1.0  # seconds a process may take to be gone after its end of the wire is
+
+
+class StudentProcess(Protocol):
+    """Where a student's code runs: a walled process, a bare one, or (on the student's own machine) this one."""
+
+    def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
+        """The "done" part of the reply; raises StudentFailure, after which the process may be gone."""
+
+    @property
+    def alive(self) -> bool: ...
+
+    def cpu_seconds(self) -> float:
+        """Processor time the process has used so far."""
+
+    def printed(self) -> tuple[str, str]:
+        """What was printed to stdout and stderr so far, beginning and end."""
+
+    def close(self) -> Ended | None: ...
+
+
+class ForkedWorker:
+    """A worker forked from the zygote, behind walls."""
+
+    def __init__(
+        self,
+        zygote: Zygote,
+        walls: Walls,
+        limits: Limits,
+        on_end: Callable[[Ended], None] = lambda ended: None,
+    ) -> None:
+        self._zygote, self._walls, self._limits, self._on_end = zygote, walls, limits, on_end
+        self._out, self._err = Capture(limits.output_bytes), Capture(limits.output_bytes)
+        self._number = 0
+        self._ended: Ended | None = None
+        self._wire, theirs = socket.socketpair()
+        out, out_theirs = os.pipe2(os.O_CLOEXEC)
+        err, err_theirs = os.pipe2(os.O_CLOEXEC)
+        given = [theirs.fileno(), out_theirs, err_theirs]
+        try:
+            self.pid = zygote.start(walls, given)
+        finally:
+            theirs.close()
+            os.close(out_theirs)
+            os.close(err_theirs)
+        self._streams = {out: self._out, err: self._err}
+        self._pidfd = os.pidfd_open(self.pid)
+        self._selector = selectors.DefaultSelector()
+        self._wire.setblocking(False)
+        for descriptor in (self._wire.fileno(), self._pidfd, out, err):
+            self._selector.register(descriptor, selectors.EVENT_READ)
+        for descriptor in self._streams:
+            os.set_blocking(descriptor, False)
+        self._exchange(b"", limits.import_seconds)
+
+    @property
+    def alive(self) -> bool:
+        return self._ended is None
+
+    def cpu_seconds(self) -> float:
+        return procfs.process_cpu(self.pid)
+
+    def printed(self) -> tuple[str, str]:
+        return self._out.text(), self._err.text()
+
+    def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
+        if self._ended is not None:
+            raise GraderFault("a request was made to a student process that has ended")
+        self._number += 1
+        try:
+            frame = wire.pack({"id": self._number, **message})
+        except wire.Unsupported as refusal:
+            raise GraderFault(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
+        return self._exchange(frame, cpu_seconds, wall_seconds)
+
+    def close(self) -> Ended:
+        """End it and all that came of it; safe to call twice."""
+        if self._ended is None:
+            self._ended = self._zygote.stop(self.pid, self._walls.uid)
+            self._on_end(self._ended)
+            self._drain()
+            self._selector.close()
+            self._wire.close()
+            for descriptor in (self._pidfd, *self._streams):
+                os.close(descriptor)
+            scratch.remove(Path(self._walls.scratch))
+        return self._ended
+
+    def _exchange(self, frame: bytes, cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
+        """Send one frame, await one; whatever breaks the rules ends the worker."""
+        try:
+            body = _Exchange(self, frame, cpu_seconds, wall_seconds).run()
+            reply = checked_reply(wire.unpack(body), self._number)
+        except wire.WireError as error:
+            self.close()
+            raise explain.malformed(str(error)) from None
+        except StudentFailure:
+            self.close()
+            raise
+        if "failed" in reply:
+            raise explain.failed_reply(reply, f"request {self._number}")
+        done: dict[Any, Any] = reply["done"]
+        return done
+
+    def _drain(self) -> None:
+        """Take what is in the output pipes now; a stream that a child of the student's holds open does not matter."""
+        for descriptor, capture in self._streams.items():
+            for _ in range(64):  # at most 4 MB at a time, so that a flood cannot hold the trusted side
+                try:
+                    chunk = os.read(descriptor, _CHUNK)
+                except BlockingIOError:
+                    break
+                if not chunk:
+                    break
+                capture.add(chunk)
+
+
+def checked_reply(reply: Any, number: int) -> dict[Any, Any]:
+    """A reply has the right form and answers the present request, or it is malformed."""
+    if type(reply) is not dict or reply.get("id") != number:
+        raise wire.WireError("not the reply to this request")
+    if "failed" in reply:
+        good = type(reply["failed"]) is str and type(reply.get("detail")) is str
+        good = good and type(reply.get("known", [])) is list
+    else:
+        good = type(reply.get("done")) in (dict, str)
+    if not good:
+        raise wire.WireError("a reply without its parts")
+    return reply
+
+
+class _Exchange:
+    """One request on its way there and back, under the three clocks."""
+
+    def __init__(self, worker: ForkedWorker, frame: bytes, cpu_seconds: float, wall_seconds: float) -> None:
+        self._worker = worker
+        self._unsent = memoryview(frame)
+        self._received = bytearray()
+        self._expected = wire.PREFIX
+        self._have_prefix = False
+        self._cpu_allowed = cpu_seconds
+        self._wall_allowed = min(worker._limits.wall(cpu_seconds), wall_seconds)
+        self._wall_start = time.monotonic()
+        self._cpu_start = procfs.process_cpu(worker.pid)
+        self._ticks = 0
+
+    def run(self) -> bytes:
+        """The body of the reply's frame."""
+        worker = self._worker
+        wire_fd = worker._wire.fileno()
+        while True:
+            if self._unsent:
+                self._send()
+            events = worker._selector.select(_TICK)
+            ready = {key.fd for key, _ in events}
+            if ready - {wire_fd, worker._pidfd}:
+                worker._drain()
+            if wire_fd in ready and self._receive():
+                worker._drain()
+                return bytes(self._received)
+            if worker._pidfd in ready and wire_fd not in ready:
+                raise explain.death(worker.close().status)
+            if not events or time.monotonic() - self._wall_start > (self._ticks + 1) * _TICK:
+                self._look()
+
+    def _send(self) -> None:
+        try:
+            sent = self._worker._wire.send(self._unsent)
+        except BlockingIOError:
+            return
+        except (BrokenPipeError, ConnectionResetError):
+            raise explain.death(self._worker.close().status) from None
+        self._unsent = self._unsent[sent:]
+
+    def _receive(self) -> bool:
+        """Take what has arrived; True when the frame is complete."""
+        try:
+            part = self._worker._wire.recv(min(_CHUNK * 16, self._expected - len(self._received)))
+        except BlockingIOError:
+            return False
+        except ConnectionResetError:
+            part = b""
+        if not part:
+            self._await_end()
+        self._received += part
+        if not self._have_prefix and len(self._received) == wire.PREFIX:
+            self._expected = wire.body_size(bytes(self._received))
+            self._received.clear()
+            self._have_prefix = True
+        return self._have_prefix and len(self._received) == self._expected
+
+    def _await_end(self) -> NoReturn:
+        """The wire was closed. Either the process is ending, or its code closed the wire and lives on."""
+        worker = self._worker
+        worker._selector.unregister(worker._wire.fileno())
+        ending = any(key.fd == worker._pidfd for key, _ in worker._selector.select(_ENDING))
+        ended = worker.close()
+        raise explain.death(ended.status) if ending else explain.malformed("the wire was closed")
+
+    def _look(self) -> None:
+        """The three clocks, and the disk."""
+        worker = self._worker
+        self._ticks = int((time.monotonic() - self._wall_start) / _TICK)
+        used = procfs.usage(worker._zygote.pid, worker.pid, worker._zygote.baseline)
+        cpu, wall = used.cpu_seconds - self._cpu_start, time.monotonic() - self._wall_start
+        if cpu > self._cpu_allowed or wall > self._wall_allowed:
+            raise explain.out_of_time(self._cpu_allowed, cpu, wall)
+        if used.memory_bytes > worker._limits.memory_mb * 1_000_000:
+            raise explain.out_of_memory(worker._limits.memory_mb, used.memory_bytes)
+        if self._ticks % _DISK_TICKS == 0:
+            most = worker._limits.file_mb * 1_000_000
+            written, entries = scratch.usage(Path(worker._walls.scratch), most, _ENTRIES)
+            if written > most or entries > _ENTRIES:
+                raise explain.out_of_disk(worker._limits.file_mb)

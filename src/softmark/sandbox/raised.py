@@ -1,0 +1,61 @@
+"""A student's exception as data: its class, its message, and the student's own lines. Made in the worker.
+
+The object is the student's: its class may lie about its name, its message may loop or print for ever. The class name
+is read past any metaclass; the message is made here, under the worker's limits, and cut.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import traceback
+from types import TracebackType
+
+from softmark.sandbox.wire import Frame, Raised
+
+_MESSAGE, _NAME, _LINE, _FRAMES = 2000, 80, 200, 8
+_TORCH_OUT_OF_MEMORY = re.compile(r"can't allocate memory|out of memory", re.IGNORECASE)
+_type_name = type.__dict__["__name__"].__get__
+
+
+def describe(error: BaseException, scratch: str) -> Raised:
+    message = _message(error).replace(scratch + os.sep, "").replace(scratch, ".")
+    frames = _syntax_frame(error, scratch) or _frames(error.__traceback__, scratch)
+    return Raised(cls=_type_name(type(error))[:_NAME], message=message[:_MESSAGE], frames=frames)
+
+
+def is_memory(error: BaseException) -> bool:
+    """An allocation that the memory limit refused: Python's own error, or torch's wording of it."""
+    if isinstance(error, MemoryError):
+        return True
+    return type(error) is RuntimeError and bool(_TORCH_OUT_OF_MEMORY.search(_message(error)))
+
+
+def _message(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException as another:  # a message that cannot be made is a fact about the student's exception
+        return f"(its message could not be made: {_type_name(type(another))[:_NAME]})"
+    return text if type(text) is str else "(its message is not a string)"
+
+
+def _frames(trace: TracebackType | None, scratch: str) -> tuple[Frame, ...]:
+    """The innermost of the student's own frames, outermost first."""
+    own = []
+    for frame, line in traceback.walk_tb(trace):
+        file = frame.f_code.co_filename
+        if file.startswith(scratch + os.sep):
+            text = linecache.getline(file, line).strip()[:_LINE]
+            own.append(Frame(os.path.relpath(file, scratch), line, frame.f_code.co_name[:_NAME], text))
+    return tuple(own[-_FRAMES:])
+
+
+def _syntax_frame(error: BaseException, scratch: str) -> tuple[Frame, ...]:
+    """A syntax error has no frame; its place is in the error itself."""
+    if not isinstance(error, SyntaxError) or type(error.filename) is not str or type(error.lineno) is not int:
+        return ()
+    if not error.filename.startswith(scratch + os.sep):
+        return ()
+    text = (error.text if type(error.text) is str else "").strip()[:_LINE]
+    return (Frame(os.path.relpath(error.filename, scratch), error.lineno, "", text),)

@@ -1,0 +1,126 @@
+"""A worker's private directory: made for it, filled with the submission's files, watched, and deleted without trust.
+
+The student's code owns what is in there and may have filled it with links, a million files, a thousand nested
+directories or names that are not text. So deleting goes by directory descriptors, follows no link, recurses nowhere,
+and works on byte names; counting stops at its cap.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class ScratchRoot:
+    """The directory that holds the scratch directories of one run; only its owner can list it."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="softmark-"))
+        self.path.chmod(0o711)  # a worker passes through to its own directory, whose name it alone is told
+
+    def make(self, files: Mapping[str, bytes], uid: int | None) -> Path:
+        """A fresh directory with `files` in it, owned by `uid` (None: by this process's own user)."""
+        directory = self.path / secrets.token_hex(8)
+        directory.mkdir(mode=0o700)
+        for name, content in files.items():
+            target = directory / name
+            _make_parents(directory, target.parent, uid)
+            descriptor = os.open(target, _NEW_FILE, 0o600)
+            with open(descriptor, "wb") as file:
+                file.write(content)
+                if uid is not None:
+                    os.fchown(descriptor, uid, uid)
+        if uid is not None:
+            os.chown(directory, uid, uid)  # last: until here nobody else could touch the inside
+        return directory
+
+    def close(self) -> None:
+        remove(self.path)
+
+
+def _make_parents(top: Path, directory: Path, uid: int | None) -> None:
+    if directory == top:
+        return
+    _make_parents(top, directory.parent, uid)
+    if not directory.is_dir():
+        directory.mkdir(mode=0o700)
+        if uid is not None:
+            os.chown(directory, uid, uid)
+
+
+def remove(directory: Path) -> None:
+    """Delete a tree that its owner may have made as awkward as possible.
+
+    Depth is flattened instead of followed: a nested directory is moved to the top before it is emptied, so a tree of
+    any depth needs two open descriptors and no recursion.
+    """
+    top = os.open(directory, _DIRECTORY)
+    try:
+        pending = True
+        while pending:
+            pending = False
+            for name in os.listdir(top):
+                pending |= _remove_entry(top, os.fsencode(name))
+    finally:
+        os.close(top)
+    os.rmdir(directory)
+
+
+def _remove_entry(top: int, name: bytes) -> bool:
+    """Delete one entry of `top`; True if something was moved up and another pass is needed."""
+    if not stat.S_ISDIR(os.stat(name, dir_fd=top, follow_symlinks=False).st_mode):
+        os.unlink(name, dir_fd=top)
+        return False
+    inner = _open_directory(top, name)
+    moved = False
+    try:
+        for child in os.listdir(inner):
+            child_name = os.fsencode(child)
+            if stat.S_ISDIR(os.stat(child_name, dir_fd=inner, follow_symlinks=False).st_mode):
+                _open_up(inner, child_name)
+                os.rename(child_name, secrets.token_hex(16).encode(), src_dir_fd=inner, dst_dir_fd=top)
+                moved = True
+            else:
+                os.unlink(child_name, dir_fd=inner)
+    finally:
+        os.close(inner)
+    os.rmdir(name, dir_fd=top)
+    return moved
+
+
+def _open_directory(parent: int, name: bytes) -> int:
+    _open_up(parent, name)
+    return os.open(name, _DIRECTORY, dir_fd=parent)
+
+
+def _open_up(parent: int, name: bytes) -> None:
+    """Give this user access to a directory whose owner took it away (root needs no such thing)."""
+    if os.geteuid() != 0:
+        os.chmod(name, 0o700, dir_fd=parent)
+
+
+def usage(directory: Path, most_bytes: int, most_entries: int) -> tuple[int, int]:
+    """Bytes on disk and entries below `directory`; stops counting once either cap is passed."""
+    total = entries = 0
+    unseen = [os.fsencode(directory)]
+    while unseen and total <= most_bytes and entries <= most_entries:
+        try:
+            with os.scandir(unseen.pop()) as listing:
+                for entry in listing:
+                    entries += 1
+                    found = entry.stat(follow_symlinks=False)
+                    total += found.st_blocks * 512
+                    if stat.S_ISDIR(found.st_mode):
+                        unseen.append(entry.path)
+                    if total > most_bytes or entries > most_entries:
+                        break
+        except OSError:
+            continue  # it went away, or was closed to us, between the listing and the look
+    return total, entries

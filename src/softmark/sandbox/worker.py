@@ -1,0 +1,164 @@
+"""The student's side: one process, one submission, behind walls. Nothing it says is believed, only judged.
+
+What it holds: a copy of the submission, and torch. What it never holds: a test, a reference, an expected value, a
+weight, a secret. So it may run anything.
+
+Protocol, frames of wire.py on one stream, strictly one reply to one request:
+
+    (first)   {"id": 0, "done": "ready"}, or {"id": 0, "failed": "walls", "detail": why} and the end
+    request   {"id": n, "op": "load", "file": name, "rules": [...]}
+              {"id": n, "op": "call", "target": name or Handle, "method": name or None, "args": [...], "kwargs": {...},
+               "how": "plain" | "vjp" | "count_ops" | "on_meta", "cotangent": value, "seed": int or None}
+              {"id": n, "op": "probe", ...}          softmark's own attacks, see probe.py
+    reply     {"id": n, "done": {...}}               plain values only
+              {"id": n, "failed": kind, "detail": text, "raised": Raised or None, "known": [names]}
+
+`seed` is given with the first call of a test: state that a student's code may have changed is put back first and the
+random generators are seeded. A reply that cannot be packed (an object that is not a plain value) is a failure of kind
+"type" that names it. Python here is the student's to corrupt: if this loop breaks, the trusted side sees a missing or
+a malformed reply, which costs that test and nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, NoReturn, cast
+
+from softmark.sandbox import calls, forbidden, loading, probe, raised, reset, wire
+from softmark.sandbox.walls import WallError, Walls, raise_walls
+
+# What homework reaches for. Imported before the fork: no import cost on anybody's clock, and it works even where a
+# worker's own user could not read the interpreter's directory.
+_PRELOADED = (
+    "abc array base64 bisect calendar cmath collections contextlib copy csv dataclasses datetime decimal enum "
+    "fractions functools glob hashlib heapq inspect io itertools json linecache logging math numbers operator pathlib pprint "
+    "queue random re shutil statistics string struct tempfile textwrap threading time timeit traceback types typing "
+    "unicodedata uuid warnings weakref numpy.linalg numpy.random numpy.testing torch.nn torch.nn.functional "
+    "torch.nn.utils torch.linalg torch.utils.data torch.autograd torch.func"
+)
+
+
+def preload() -> None:
+    for name in _PRELOADED.split():
+        importlib.import_module(name)
+
+
+def run(walls: Walls, parent: int, wire_fd: int, out: int, err: int) -> NoReturn:
+    """The life of a freshly forked worker."""
+    try:
+        _redirect(out, err)
+        try:
+            raise_walls(walls, keep_fds=(wire_fd,), parent=parent)
+        except WallError as error:
+            _send(wire_fd, {"id": 0, "failed": "walls", "detail": str(error)})
+        else:
+            _send(wire_fd, {"id": 0, "done": "ready"})
+            Worker(walls.scratch).serve(wire_fd, wire_fd)
+    finally:
+        os._exit(0)
+
+
+def serve_spawned(directory: str, requests: int, replies: int) -> None:
+    """The life of a worker that was started as a program, without walls."""
+    _send(replies, {"id": 0, "done": "ready"})
+    Worker(directory).serve(requests, replies)
+
+
+def _redirect(out: int, err: int) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((null, 0), (out, 1), (err, 2)):
+        os.dup2(source, target)
+    for stream, descriptor in (("stdout", 1), ("stderr", 2)):
+        file = open(descriptor, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+        setattr(sys, stream, file)
+        setattr(sys, f"__{stream}__", file)
+
+
+class Worker:
+    """Answers requests until the wire ends."""
+
+    def __init__(self, scratch: str) -> None:
+        self._scratch = scratch
+        self._pid = os.getpid()
+        self._initial = reset.Snapshot.take()
+        self._submission: loading.Loaded | None = None
+
+    def serve(self, requests: int, replies: int) -> None:
+        while True:
+            request = _receive(requests)
+            if request is None:
+                return
+            reply = self.reply(request)
+            if os.getpid() != self._pid:
+                return  # a twin that the student's code forked: only the original answers
+            self._flush()
+            _send(replies, reply)
+
+    def reply(self, request: dict[Any, Any]) -> dict[str, Any]:
+        """The reply to one request, whatever the student's code does in between."""
+        number = request["id"]
+        try:
+            done = self._dispatch(request)
+            wire.pack(done)  # refuses what is not a plain value here, where its name is known
+            return {"id": number, "done": done}
+        except calls.Missing as missing:
+            return {"id": number, "failed": "missing", "detail": str(missing), "known": missing.known}
+        except wire.Unsupported as refusal:
+            return {"id": number, "failed": "type", "detail": str(refusal)}
+        except forbidden.ForbiddenUse as use:
+            return {"id": number, "failed": "forbidden", "detail": use.name, "raised": self._describe(use)}
+        except BaseException as error:  # KeyboardInterrupt, SystemExit, pytest's Skipped: all are the student's
+            kind = "memory" if raised.is_memory(error) else "error"
+            return {"id": number, "failed": kind, "detail": "", "raised": self._describe(error)}
+
+    def _dispatch(self, request: dict[Any, Any]) -> dict[str, Any]:
+        if request["op"] == "load":
+            self._submission = loading.load(self._scratch, request["file"], request["rules"])
+            return {"names": self._submission.names(), "mentions": self._submission.mentioned}
+        if request["op"] == "probe":
+            return probe.attack(request)
+        if self._submission is None:
+            raise RuntimeError("a call arrived before the submission was loaded")
+        if request["seed"] is not None:
+            self._initial.restore(request["seed"])
+            self._submission.forget_handles()
+        return calls.perform(self._submission, request)
+
+    def _describe(self, error: BaseException) -> wire.Raised:
+        return raised.describe(error, self._scratch)
+
+    @staticmethod
+    def _flush() -> None:
+        for stream in (sys.__stdout__, sys.__stderr__):
+            if stream is None or stream.closed:
+                continue  # the student's code closed it
+            stream.flush()
+
+
+def _send(descriptor: int, message: dict[str, Any]) -> None:
+    frame = memoryview(wire.pack(message))
+    while frame:
+        frame = frame[os.write(descriptor, frame) :]
+
+
+def _receive(descriptor: int) -> dict[Any, Any] | None:
+    """The next request; None at the end of the stream."""
+    prefix = _read(descriptor, wire.PREFIX)
+    if prefix is None:
+        return None
+    body = _read(descriptor, wire.body_size(prefix))
+    if body is None:
+        return None
+    return cast(dict[Any, Any], wire.unpack(body))
+
+
+def _read(descriptor: int, size: int) -> bytes | None:
+    parts = bytearray()
+    while len(parts) < size:
+        part = os.read(descriptor, size - len(parts))
+        if not part:
+            return None
+        parts += part
+    return bytes(parts)

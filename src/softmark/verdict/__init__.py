@@ -1,0 +1,71 @@
+"""The verdict room: two values in, right or wrong out, by how much, and why. Knows nothing of walls or of grading."""
+
+from softmark.verdict.agree import agree
+from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable
+from softmark.verdict.case import Case, Check, current, judging
+from softmark.verdict.diagnose import common_causes, require_seen
+from softmark.verdict.draw import draw
+from softmark.verdict.gradients import gradients_agree
+from softmark.verdict.mistakes import (
+    Equivalent,
+    Mistake,
+    MistakeError,
+    Registry,
+    collecting,
+    equivalent,
+    mistake,
+)
+from softmark.verdict.model import Category, Cause, CodeLine, Failed, Picture, Verdict
+from softmark.verdict.properties import (
+    batch_independent,
+    causal,
+    ignores_padding,
+    keeps_dtype,
+    leaves_inputs,
+    ops_independent_of,
+    permutation_equivariant,
+    raises,
+    repeatable,
+    rows_sum_to_one,
+    works_on_meta,
+)
+
+__all__ = [
+    "Answer",
+    "Case",
+    "Category",
+    "Cause",
+    "Check",
+    "CodeLine",
+    "Equivalent",
+    "Failed",
+    "Gradients",
+    "Mistake",
+    "MistakeError",
+    "OpCount",
+    "Picture",
+    "Registry",
+    "StudentCallable",
+    "Verdict",
+    "agree",
+    "batch_independent",
+    "causal",
+    "collecting",
+    "common_causes",
+    "current",
+    "draw",
+    "equivalent",
+    "gradients_agree",
+    "ignores_padding",
+    "judging",
+    "keeps_dtype",
+    "leaves_inputs",
+    "mistake",
+    "ops_independent_of",
+    "permutation_equivariant",
+    "raises",
+    "repeatable",
+    "require_seen",
+    "rows_sum_to_one",
+    "works_on_meta",
+]

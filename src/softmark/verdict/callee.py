@@ -1,0 +1,57 @@
+"""What the verdict room asks of a student's callable. The grading room implements it; tests may use plain objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call returned, and which of its inputs it modified ("argument 1", "mask")."""
+
+    value: Any
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """A call's value and the gradients of <cotangent, value>; None where no gradient arrives."""
+
+    value: Any
+    args: tuple[torch.Tensor | None, ...] = ()
+    kwargs: Mapping[str, torch.Tensor | None] = field(default_factory=dict)
+    parameters: Mapping[str, torch.Tensor | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OpCount:
+    """How many tensor operations a call dispatched."""
+
+    total: int
+    by_name: Mapping[str, int] = field(default_factory=dict)
+
+
+@runtime_checkable
+class StudentCallable(Protocol):
+    """A function, method or module of the student's that lives behind the wall.
+
+    Every method raises `Failed` when the student's code fails, so a check never has to handle a student's exception.
+    """
+
+    name: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer: ...
+
+    def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:
+        """`cotangent` has the structure of the value: one tensor, or a tuple with None where no gradient enters."""
+        ...
+
+    def count_ops(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> OpCount: ...
+
+    def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...

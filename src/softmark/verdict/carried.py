@@ -1,0 +1,100 @@
+"""Carried error: an answer that is right given the student's own, wrong, earlier part is right.
+
+The reference is run again with the student's earlier function in the place of its own. Its results are taken only if
+they are worth building on: finite, of the right shape, different from the reference's (else there is nothing to carry),
+and dependent on their inputs, so that a constant cannot stand for a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from softmark.verdict.case import Case
+from softmark.verdict.compare import agrees
+from softmark.verdict.leaves import map_tensors, tensors_in
+from softmark.verdict.model import Failed
+from softmark.verdict.noise import default_float64
+from softmark.verdict.plant import Target, instead, planted, reachable
+from softmark.verdict.truth import Truth, given, numeric_leaves
+
+
+AT_MOST = 8
+"""Checks of one case that may be right in this way: each costs a few calls more."""
+
+
+class _NotCarried(Exception):
+    """The student's earlier result is nothing to build on."""
+
+
+def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., Any]], case: Case) -> bool:
+    """Whether the answer is what the reference makes of the student's earlier functions."""
+    if truth.compute is None or case.carried_checks >= AT_MOST:
+        return False
+    targets = {name: _target(truth.compute, name) for name in earlier}
+    plants = [(targets[name], _Earlier(targets[name], student, case)) for name, student in earlier.items()]
+    args, kwargs = map_tensors((truth.args, truth.kwargs), torch.Tensor.clone)
+    try:
+        with planted(plants), default_float64():
+            value = instead(truth.compute, plants)(*args, **kwargs)
+    except (_NotCarried, Failed):
+        return False
+    if not any(plant.differs for _, plant in plants) or not agrees(answer, truth.replaced(value)):
+        return False
+    case.carried_checks += 1
+    wrong = [name for name, (_, plant) in zip(earlier, plants, strict=True) if plant.differs]
+    case.carried.extend(name for name in wrong if name not in case.carried)
+    return True
+
+
+def _target(want: Target, name: str) -> Target:
+    for target in reachable(want)[1:]:
+        if target.__qualname__ == name:
+            return target
+    wanted = getattr(want, "__qualname__", type(want).__name__)
+    raise TypeError(f'carried names "{name}", which {wanted} does not call')
+
+
+class _Earlier:
+    """The student's earlier function in the reference's place, with the guards."""
+
+    def __init__(self, target: Target, student: Callable[..., Any], case: Case) -> None:
+        self.target = target
+        self.student = student
+        self.case = case
+        self.differs = False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        value = self.student(*args, **kwargs)
+        expected = self.target(*args, **kwargs)
+        got, want = numeric_leaves(value), numeric_leaves(expected)
+        if [leaf.shape for leaf in got] != [leaf.shape for leaf in want]:
+            raise _NotCarried
+        if any(bool((~torch.isfinite(a) & torch.isfinite(b)).any()) for a, b in zip(got, want, strict=True)):
+            raise _NotCarried
+        if not agrees(value, given(expected)):
+            self.differs = True
+            self._require_dependence(got, args, kwargs)
+        return map_tensors(value, _widened)
+
+    def _require_dependence(self, got: list[torch.Tensor], args: Any, kwargs: Any) -> None:
+        """Other real numbers in inputs of the same shapes must give another result."""
+        if not any(tensor.is_floating_point() for tensor in tensors_in((args, kwargs))):
+            return
+        generator = torch.Generator().manual_seed(self.case.seed)
+
+        def other(tensor: torch.Tensor) -> torch.Tensor:
+            if not tensor.is_floating_point():
+                return tensor
+            return torch.randn(tensor.shape, generator=generator, dtype=torch.float64).to(tensor.dtype)
+
+        moved_args, moved_kwargs = map_tensors((args, kwargs), other)
+        moved = numeric_leaves(self.student(*moved_args, **moved_kwargs))
+        if all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(got, moved, strict=False)):
+            raise _NotCarried
+
+
+def _widened(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.to(torch.float64) if tensor.is_floating_point() else tensor

@@ -1,0 +1,84 @@
+"""The case being judged: one run of one hidden test. Grading sets it; draws, checks and diagnoses read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torch
+
+from softmark.verdict.model import Category
+
+if TYPE_CHECKING:
+    from softmark.verdict.mistakes import Registry
+
+SEED_OUTSIDE = 20260101
+"""Seed for draws outside any case, so that a test tried by hand gives the same numbers every time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One comparison that was made: `ratio` is the worst error over its tolerance (inf: not comparable at all)."""
+
+    name: str
+    ratio: float
+    category: Category | None = None
+    """None when the check held."""
+
+
+@dataclass
+class Case:
+    """One run of one hidden test, and what its checks found out."""
+
+    id: str = ""
+    """The test's id with its parameters; an empty id means that nothing about this case is cached."""
+    seed: int = SEED_OUTSIDE
+    mistakes: Registry | None = None
+    budget: float = 1.0
+    """Seconds that naming the mistake of a failed check may take."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Part number of each function of the homework, for "right, given your part 3"."""
+    checks: list[Check] = field(default_factory=list)
+    carried: list[str] = field(default_factory=list)
+    """Earlier functions of the student's with whose wrong results this case's answer is right."""
+    carried_checks: int = 0
+    probe: bool = False
+    """Verify only: run every mistake on every check's inputs and note in `seen` how far it is from the reference."""
+    seen: dict[str, float] = field(default_factory=dict)
+    generator: torch.Generator = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.generator = torch.Generator().manual_seed(self.seed)
+
+    def record(self, name: str, ratio: float, category: Category | None = None) -> None:
+        self.checks.append(Check(name, ratio, category))
+
+    @property
+    def note(self) -> str:
+        """The sentence a carried result is shown with; empty when nothing was carried."""
+        if not self.carried:
+            return ""
+        named = [f"part {self.parts[name]}" if name in self.parts else name for name in self.carried]
+        return f"right, given your {' and '.join(named)}"
+
+
+_CURRENT: ContextVar[Case | None] = ContextVar("softmark_case", default=None)
+_OUTSIDE = Case()
+
+
+def current() -> Case:
+    """The case being judged; outside of a test one shared case with a fixed seed."""
+    return _CURRENT.get() or _OUTSIDE
+
+
+@contextmanager
+def judging(case: Case) -> Iterator[Case]:
+    """Make `case` the current one for the time of a test."""
+    token = _CURRENT.set(case)
+    try:
+        yield case
+    finally:
+        _CURRENT.reset(token)

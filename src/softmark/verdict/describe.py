@@ -1,0 +1,70 @@
+"""Words for values, shapes and places, so that every check speaks the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+Path = tuple[str, ...]
+"""Where in a nested answer a value stands: ("output 2 of 3", "entry 'h'")."""
+
+SHOWN_WHOLE = 12
+"""Answers of at most this many numbers are shown whole, longer ones by their worst number."""
+
+
+def kind(value: Any) -> str:
+    """What a value is, with its article: "a tensor", "None", "a list of 3 values"."""
+    if value is None:
+        return "None"
+    if isinstance(value, torch.Tensor):
+        return "a tensor"
+    if isinstance(value, np.ndarray | np.generic):
+        return "a numpy array" if value.dtype.kind in "biufc" else f"a numpy array of {value.dtype.name:.40} values"
+    if isinstance(value, tuple | list | dict):
+        name = {tuple: "a tuple", list: "a list", dict: "a dictionary"}.get(type(value), "a tuple")
+        return f"{name} of {plural(len(value), 'value')}" if value else f"an empty {name[2:]}"
+    names = {bool: "a bool", int: "an int", float: "a float", complex: "a complex number", str: "a text"}
+    if type(value) in names:
+        return names[type(value)]
+    name = str(getattr(value, "cls", type(value).__name__))[:80]
+    return f"an object of class {name}"
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def shape(sizes: Sequence[int]) -> str:
+    return str(tuple(sizes))
+
+
+def place(path: Path) -> str:
+    """A prefix for a sentence about one of several outputs; empty when there is only one."""
+    return ", ".join(path) + ": " if path else ""
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def number(value: Any) -> str:
+    """A number with enough digits to see a difference and no more."""
+    if isinstance(value, bool | int):
+        return str(value)
+    if isinstance(value, complex):
+        return f"{value:.6g}"
+    return f"{float(value):.6g}"
+
+
+def index(position: Sequence[int]) -> str:
+    return "[" + ", ".join(str(i) for i in position) + "]"
+
+
+def whole(values: torch.Tensor) -> str:
+    """A small tensor on one line, rows in brackets."""
+    if values.dim() == 0:
+        return number(values.item())
+    return "[" + ", ".join(whole(row) for row in values) + "]"

@@ -1,0 +1,108 @@
+"""Gradients, against the reference's: with a random cotangent, for every input and every parameter.
+
+The sum of the outputs would not do: the gradient of a softmax or a layer norm is zero under it, and so passes many a
+wrong formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from softmark.verdict.callee import StudentCallable
+from softmark.verdict.case import current
+from softmark.verdict.compare import compare
+from softmark.verdict.leaves import map_tensors, tensors_in
+from softmark.verdict.model import Category, Failed, Verdict
+from softmark.verdict.noise import default_float64
+from softmark.verdict.truth import computed, in_float64, to_float64
+
+
+def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """The gradients of <cotangent, output> with respect to every floating input and parameter agree."""
+    with default_float64():
+        value = in_float64(want)(*to_float64(args), **to_float64(kwargs))
+    cotangent = _cotangent(value, args, kwargs)
+    answer = got.vjp(args, kwargs, cotangent)
+    weights = [tensor.double() for tensor in tensors_in(cotangent)]
+    truth = computed(_Pullback(want, weights), args, kwargs)
+    named: dict[str, torch.Tensor] = truth.value
+    found = {**_by_argument(answer.args, answer.kwargs), **{f"parameter {k}": v for k, v in answer.parameters.items()}}
+    filled = {key: _or_zero(found.get(key), true) for key, true in named.items()}
+    missing = [key for key, true in named.items() if found.get(key) is None and bool((true != 0).any())]
+    if missing:
+        _fail(got, Category.PROPERTY, f"no gradient reaches {missing[0]}", "", float("inf"))
+    comparison = compare(filled, truth)
+    difference = comparison.difference
+    if difference is None:
+        current().record(got.name, comparison.ratio)
+        return
+    category = Category.PROPERTY if difference.category is Category.VALUE else difference.category
+    fact = difference.fact
+    for key in named:
+        fact = fact.replace(f"entry {key!r}: ", f"gradient of {key}: ")
+    _fail(got, category, fact, difference.where, comparison.ratio)
+
+
+def _or_zero(found: Any, true: torch.Tensor) -> Any:
+    """No gradient is as good as a gradient of zero."""
+    return torch.zeros_like(true) if found is None else found
+
+
+def _cotangent(value: Any, args: Any, kwargs: Any) -> Any:
+    """Random weights for every floating output, in the structure of the output; None for other values."""
+    dtypes = [t.dtype for t in tensors_in((args, kwargs)) if t.is_floating_point()]
+    dtype = dtypes[0] if dtypes else torch.float64
+    generator = current().generator
+
+    def draw(tensor: torch.Tensor) -> Any:
+        if not tensor.is_floating_point():
+            return None
+        return torch.randn(tensor.shape, generator=generator, dtype=torch.float64).to(dtype)
+
+    return map_tensors(value, draw)
+
+
+class _Pullback:
+    """The reference's gradients as a function of its arguments, so that they have a truth and a noise, too."""
+
+    def __init__(self, want: Callable[..., Any], weights: Sequence[torch.Tensor]) -> None:
+        self.want = in_float64(want)
+        self.weights = weights
+
+    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, torch.Tensor]:
+        args, kwargs = map_tensors((args, kwargs), _leaf)
+        value = self.want(*args, **kwargs)
+        owner = getattr(self.want, "__self__", self.want)
+        inputs = _by_argument(args, kwargs)
+        if isinstance(owner, torch.nn.Module):
+            inputs.update({f"parameter {name}": p for name, p in owner.named_parameters()})
+        inputs = {key: tensor for key, tensor in inputs.items() if tensor is not None and tensor.requires_grad}
+        outputs = [tensor for tensor in tensors_in(value) if tensor.is_floating_point()]
+        pairs = [(out, weight) for out, weight in zip(outputs, self.weights, strict=True) if out.requires_grad]
+        total = torch.stack([(out * weight).sum() for out, weight in pairs]).sum()
+        gradients = torch.autograd.grad(total, list(inputs.values()), allow_unused=True)
+        return {
+            key: torch.zeros_like(tensor) if gradient is None else gradient.detach()
+            for (key, tensor), gradient in zip(inputs.items(), gradients, strict=True)
+        }
+
+
+def _leaf(tensor: torch.Tensor) -> torch.Tensor:
+    tensor = tensor.detach()
+    return tensor.clone().requires_grad_() if tensor.is_floating_point() else tensor
+
+
+def _by_argument(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    named = {f"argument {i + 1}": value for i, value in enumerate(args)}
+    named.update(kwargs)
+    return {key: value for key, value in named.items() if value is None or isinstance(value, torch.Tensor)}
+
+
+def _fail(got: StudentCallable, category: Category, fact: str, where: str, ratio: float) -> None:
+    case = current()
+    case.record(got.name, ratio, category)
+    staff = f"case {case.id or 'without id'}, seed {case.seed}, worst error over tolerance {ratio:.3g}"
+    raise Failed(Verdict(category, fact, where, staff))

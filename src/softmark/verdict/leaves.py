@@ -1,0 +1,65 @@
+"""Nested answers as a flat list of leaves. Values are plain already: nothing of the student's runs here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from softmark.verdict.describe import Path
+
+NUMBERS = (bool, int, float, complex)
+_REAL = ("float16", "float32", "float64", "complex64", "complex128")
+
+
+def flatten(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every leaf of nested tuples, lists and dictionaries, with its place in words, in a fixed order."""
+    if isinstance(value, tuple | list):
+        for i, item in enumerate(value):
+            yield from flatten(item, (*path, f"output {i + 1} of {len(value)}"))
+    elif isinstance(value, dict):
+        for key in value:
+            yield from flatten(value[key], (*path, f"entry {key!r}"))
+    else:
+        yield path, value
+
+
+def is_numeric(leaf: Any) -> bool:
+    """Whether a leaf holds numbers. Arrays of texts, objects or dates, and of longer floats than torch has, do not."""
+    if isinstance(leaf, np.ndarray | np.generic):
+        return leaf.dtype.kind in "biu" or leaf.dtype.name in _REAL
+    return isinstance(leaf, torch.Tensor) or type(leaf) in NUMBERS
+
+
+def tensor_of(leaf: Any) -> torch.Tensor:
+    """A numeric leaf as a plain detached CPU tensor; python floats keep their 64 bits."""
+    if isinstance(leaf, torch.Tensor):
+        return leaf.detach().cpu()
+    if isinstance(leaf, np.ndarray | np.generic):
+        return torch.from_numpy(np.array(leaf))
+    if type(leaf) is float:
+        return torch.tensor(leaf, dtype=torch.float64)
+    if type(leaf) is complex:
+        return torch.tensor(leaf, dtype=torch.complex128)
+    return torch.tensor(leaf)
+
+
+def map_tensors(value: Any, change: Any) -> Any:
+    """The same nesting with `change` applied to every tensor."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(map_tensors(item, change) for item in value))
+    if isinstance(value, tuple | list):
+        return type(value)(map_tensors(item, change) for item in value)
+    if isinstance(value, dict):
+        return {key: map_tensors(item, change) for key, item in value.items()}
+    return value
+
+
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    for _, leaf in flatten(value):
+        if isinstance(leaf, torch.Tensor):
+            yield leaf

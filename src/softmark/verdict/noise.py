@@ -1,0 +1,123 @@
+"""How much rounding a computation shows: the reference, run with every number it makes rounded at random.
+
+A single run in float32 is a poor yardstick: its error is zero by luck in one element and typical in the next, and it
+says nothing of an implementation that adds in another order (honest answers were seen to err by 285 times of it).
+Monte Carlo arithmetic does: in float64, the inputs and the result of every operation are moved by a random relative
+amount of the size of the precision's rounding. The largest change seen in a few runs follows the conditioning of each
+element, large where values cancel, zero where a value is zero by construction, as a blocked weight is; honest ways to
+compute the same thing err by less than four times of it, poorly conditioned ones (log-space softmax, the variance as a
+difference of means) by up to forty. `tests/verdict/test_tolerance.py` shows that with real alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from softmark.verdict.leaves import map_tensors
+
+RUNS = 4
+_POOL = 1 << 15
+_MOVES = {
+    *("cat", "stack", "clone", "_to_copy", "copy_", "fill_", "zero_", "flip", "roll", "repeat", "tril", "triu"),
+    *("gather", "index", "index_put", "index_put_", "index_select", "embedding", "take", "scatter", "scatter_"),
+    *("masked_fill", "masked_fill_", "masked_select", "where", "constant_pad_nd", "sort", "topk"),
+    *("abs", "neg", "relu", "clamp", "amax", "amin", "max", "min", "maximum", "minimum"),
+}
+"""Operations that move numbers, choose among them or turn their sign: nothing is rounded there."""
+
+
+@contextmanager
+def default_float64() -> Iterator[None]:
+    """Constants that the reference creates belong to the truth, too: they are made in float64."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def noise(
+    compute: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    roundoff: float,
+    collect: Callable[[Any], list[torch.Tensor]],
+    truth: list[torch.Tensor],
+) -> list[torch.Tensor]:
+    """For each of the tensors that `collect` takes from the result: the largest change over a few rounded runs."""
+    largest = [torch.zeros(leaf.shape, dtype=torch.float64) for leaf in truth]
+    for run in range(RUNS):
+        rounding = _Rounding(roundoff, run)
+        rounded_args, rounded_kwargs = map_tensors((args, kwargs), rounding.of_input)
+        with default_float64(), rounding:
+            value = compute(*rounded_args, **rounded_kwargs)
+        for seen, leaf, true in zip(largest, collect(value), truth, strict=True):
+            change = (leaf - true).abs_()
+            torch.maximum(seen, change.nan_to_num_(0.0, 0.0, 0.0), out=seen)
+    return largest
+
+
+class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Moves every float64 number that an operation makes by a random relative amount of about `roundoff`."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here; the default would import torch's compiler, which takes a second."""
+        return False
+
+    def __init__(self, roundoff: float, run: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.factors = _factors(roundoff)
+        self.at = run * 4093
+
+    def of_input(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A rounded copy. Numbers that even half precision holds (0, 1, small counts) have no rounding to suffer."""
+        copy = tensor.detach().clone()
+        if copy.dtype is torch.float64 and copy.numel():
+            copy = torch.where(copy == copy.half(), copy, self._rounded(copy))
+        return copy.requires_grad_(tensor.requires_grad)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if _makes_numbers(func):
+            for tensor in out if isinstance(out, tuple | list) else (out,):
+                if isinstance(tensor, torch.Tensor) and tensor.dtype is torch.float64 and tensor.numel():
+                    tensor.mul_(self._next(tensor))
+        return out
+
+    def _rounded(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor * self._next(tensor)
+
+    def _next(self, tensor: torch.Tensor) -> torch.Tensor:
+        count = tensor.numel()
+        if count >= _POOL:
+            return self.factors.repeat(-(-count // _POOL))[:count].view(tensor.shape)
+        self.at = (self.at + 1009) % (_POOL - count)
+        return self.factors[self.at : self.at + count].view(tensor.shape)
+
+
+@cache
+def _makes_numbers(func: Any) -> bool:
+    """Whether an operation computes: views show numbers that exist, factories (ones, arange) make exact ones."""
+    schema = func._schema
+    if schema.name.partition("::")[2] in _MOVES:
+        return False
+    takes_tensor = any("Tensor" in str(argument.type) for argument in schema.arguments)
+    is_view = any(result.alias_info is not None and not result.alias_info.is_write for result in schema.returns)
+    return takes_tensor and not is_view
+
+
+@cache
+def _factors(roundoff: float) -> torch.Tensor:
+    """1 ± roundoff · (0.5 … 1.5): never nearly 1, and two of them seldom cancel exactly."""
+    generator = torch.Generator().manual_seed(0)
+    sizes = 0.5 + torch.rand(_POOL, generator=generator, dtype=torch.float64)
+    signs = torch.randint(0, 2, (_POOL,), generator=generator) * 2 - 1
+    return 1 + roundoff * sizes * signs

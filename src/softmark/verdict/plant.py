@@ -1,0 +1,154 @@
+"""Running the reference with a variant in the place of one of its functions, and finding out which could matter.
+
+The reference's functions call each other by name, so a variant planted under that name is seen by all of them; what was
+there is put back whatever happens.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from torch import nn
+
+Target = Callable[..., Any]
+Planting = Sequence[tuple[Target, Callable[..., Any]]]
+
+
+@contextmanager
+def planted(plants: Planting) -> Iterator[None]:
+    """Put each variant where its target is looked up: in a module's names, or in a class."""
+    before: list[tuple[Any, str, Any]] = []
+    try:
+        for target, variant in plants:
+            owner, name = _seat(target)
+            before.append((owner, name, _swap(owner, name, variant)))
+        yield
+    finally:
+        for owner, name, value in reversed(before):
+            _swap(owner, name, value)
+
+
+def instead(want: Target, plants: Planting) -> Target:
+    """What to call instead of `want` while the variants are planted: itself, a variant, or a copy with its state."""
+    variants = {id(target): variant for target, variant in plants}
+    if isinstance(want, functools.partial):
+        return functools.partial(instead(want.func, plants), *want.args, **want.keywords)
+    if isinstance(want, FunctionType | type):
+        return variants.get(id(want), want)
+    if isinstance(want, MethodType):
+        return _method(want, variants)
+    twin: Target = _twin(want, variants)
+    return twin
+
+
+def reachable(want: Target) -> list[Target]:
+    """The functions and classes that `want` is or can call by name, itself first. Libraries are not looked into."""
+    found: list[Target] = []
+    waiting: list[Any] = [want]
+    while waiting:
+        thing = waiting.pop(0)
+        for part in parts(thing):
+            if not any(part is known for known in found):
+                found.append(part)
+                waiting.extend(_named_in(part))
+    return found
+
+
+def _seat(target: Target) -> tuple[Any, str]:
+    """The namespace a target is looked up in, and its name there."""
+    names = _namespace(target)
+    *classes, name = target.__qualname__.split(".")
+    owner: Any = names
+    for part in classes:
+        owner = owner[part] if isinstance(owner, dict) else getattr(owner, part)
+    return owner, name
+
+
+def _namespace(target: Target) -> dict[str, Any]:
+    if isinstance(target, FunctionType):
+        return target.__globals__
+    for value in vars(target).values():
+        if isinstance(value, FunctionType) and value.__module__ == target.__module__:
+            return value.__globals__
+    return vars(sys.modules[target.__module__])
+
+
+def _swap(owner: Any, name: str, value: Any) -> Any:
+    """Set a name, return what it was."""
+    if isinstance(owner, dict):
+        before, owner[name] = owner[name], value
+        return before
+    before = vars(owner)[name]
+    setattr(owner, name, value)
+    return before
+
+
+def _method(want: MethodType, variants: Mapping[int, Target]) -> Target:
+    """The same method of a twin, looked up anew so that a planted one is found."""
+    method: Target = getattr(_twin(want.__self__, variants), want.__func__.__name__)
+    return method
+
+
+def _twin(owner: Any, variants: Mapping[int, Target]) -> Any:
+    """A copy of a stateful object; of the variant's class where its class is replaced."""
+    twin = copy.deepcopy(owner)
+    variant = variants.get(id(type(owner)))
+    if isinstance(variant, type):
+        object.__setattr__(twin, "__class__", variant)
+    return twin
+
+
+def parts(thing: Any) -> list[Target]:
+    """A callable as the functions and classes it consists of; nothing for what belongs to a library."""
+    if isinstance(thing, functools.partial):
+        return parts(thing.func)
+    if isinstance(thing, MethodType):
+        return [*parts(thing.__func__), *parts(type(thing.__self__))]
+    if isinstance(thing, FunctionType):
+        return [] if _is_library(thing) else [thing]
+    if isinstance(thing, type):
+        if _is_library(thing):
+            return []
+        return [thing, *(value for value in vars(thing).values() if isinstance(value, FunctionType))]
+    if isinstance(thing, nn.Module):
+        return [part for module in thing.modules() for part in parts(type(module))]
+    return parts(type(thing)) if callable(thing) else []
+
+
+def _is_library(thing: Any) -> bool:
+    return str(getattr(thing, "__module__", "")).split(".")[0] in ("torch", "numpy", "math", "builtins", "softmark")
+
+
+def _named_in(part: Target) -> list[Any]:
+    """What the names in a function's code, and the cells of its closure, stand for."""
+    if not isinstance(part, FunctionType):
+        return list(getattr(part, "__bases__", ()))
+    names = _names(part.__code__)
+    values = [part.__globals__[name] for name in names if name in part.__globals__]
+    values += [cell.cell_contents for cell in part.__closure__ or () if _is_full(cell)]
+    for module in [value for value in values if isinstance(value, ModuleType) and not _is_torch(value)]:
+        values += [vars(module)[name] for name in names if name in vars(module)]
+    return [value for value in values if not isinstance(value, ModuleType)]
+
+
+def _names(code: CodeType) -> set[str]:
+    nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return set(code.co_names).union(*(_names(inner) for inner in nested))
+
+
+def _is_full(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _is_torch(module: ModuleType) -> bool:
+    return module.__name__.split(".")[0] in ("torch", "numpy", "math")

@@ -1,0 +1,66 @@
+"""From noise to tolerance: how far an answer of a given precision may be from the truth.
+
+tolerance = factor · noise + dust · (largest value), element by element.
+
+* An answer in float64 is judged against the noise of float32: one constant made without a dtype (`torch.zeros(n, d)`,
+  `torch.sqrt(torch.tensor(d_k))`) is float32 in a float64 computation, and that is not a mistake of the part's subject.
+* The factor stands in the middle of the room there is. Honest answers, all in float32 even, err by at most four times
+  the noise, some 1e-7 of the values; mistakes change values by percents. With 512 both keep a distance of a hundred.
+  In half precision the room is half a decade and no factor keeps such distances: 10 is what honest code needs.
+* Dust is what is left where the truth is exactly zero and has no noise, as a blocked weight: a few roundings of the
+  answer's own precision at the scale of the largest value. In float64 it is 6e-14, so that a leak of 1e-6, or of 4e-5
+  from a fill value of -10, is wrong, while a zero found by solving equations or by a Fourier transform is a zero.
+  Demanding an exact zero would fail those, and would find little more: a fill value of -100 leaks 4e-44 unless a test
+  spreads its scores, and then it leaks visibly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How answers of one precision are judged."""
+
+    dtype: torch.dtype
+    roundoff: float
+    """Relative rounding of the noise they are held against."""
+    factor: float
+    dust: float
+    """In units of the largest true value."""
+
+
+DOUBLE = Level(torch.float64, 2.0**-24, 512.0, 2.0**-44)
+SINGLE = Level(torch.float32, 2.0**-24, 512.0, 2.0**-21)
+HALF = Level(torch.float16, 2.0**-11, 10.0, 2.0**-10)
+BRAIN = Level(torch.bfloat16, 2.0**-8, 10.0, 2.0**-7)
+
+_LEVELS = {level.dtype: level for level in (DOUBLE, SINGLE, HALF, BRAIN)}
+_LEVELS[torch.complex128] = DOUBLE
+_LEVELS[torch.complex64] = SINGLE
+
+NOTHING = 1e-300
+"""Keeps the ratio of a zero error to a zero tolerance a number."""
+
+
+def level_of(answer: torch.dtype, coarsest_input: torch.dtype) -> Level:
+    """The level of an answer: its own precision, or that of half-precision inputs, whichever is coarser."""
+    own, inputs = _LEVELS[answer], _LEVELS.get(coarsest_input, DOUBLE)
+    return inputs if inputs.roundoff > own.roundoff else own
+
+
+def tolerance(level: Level, truth: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+    """How far each element may be off."""
+    size = truth.abs().nan_to_num_(0.0, 0.0, 0.0)
+    scale = float(size.max()) if size.numel() else 0.0
+    return noise.add(size, alpha=2 * level.roundoff).mul_(level.factor).add_(level.dust * scale + NOTHING)
+
+
+def plain_noise(roundoff: float, truth: torch.Tensor) -> torch.Tensor:
+    """Noise of a value that comes without its computation: rounding at the scale of the tensor, none at exact zeros."""
+    size = truth.abs().nan_to_num_(0.0, 0.0, 0.0)
+    scale = float(size.max()) if size.numel() else 0.0
+    return torch.full(size.shape, roundoff * scale, dtype=torch.float64).masked_fill_(size == 0, 0.0)

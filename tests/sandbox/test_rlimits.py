@@ -1,0 +1,103 @@
+"""What a worker can use up, tried for real behind the walls."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from softmark.sandbox.limits import Limits
+from tests.sandbox.confined import LEVELS, attempt
+
+
+@pytest.fixture(params=LEVELS)
+def level(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def _fork_until_refused() -> int:
+    children: list[int] = []
+    try:
+        while len(children) < 200:
+            child = os.fork()
+            if child == 0:
+                signal.pause()
+            children.append(child)
+    except BlockingIOError:
+        return len(children)
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+    raise AssertionError("200 processes and no end")
+
+
+def _start_threads_until_refused() -> None:
+    stay = threading.Event()
+    for _ in range(200):
+        threading.Thread(target=stay.wait, daemon=True).start()
+
+
+class TestLimits:
+    def test_memory(self, level: str) -> None:
+        """3 GB are refused as Python, numpy and torch refuse memory; half a gigabyte is not."""
+        assert attempt(lambda: bytearray(3 << 30), level).error == "MemoryError"
+        assert "MemoryError" in str(attempt(lambda: np.ones(3 << 27), level).error)
+        outcome = attempt(lambda: torch.ones(3 << 28), level)
+        assert (outcome.error, "memory" in outcome.message) == ("RuntimeError", True)
+        assert attempt(lambda: len(bytearray(500_000_000)), level).value == 500_000_000
+
+    def test_file_size(self, level: str) -> None:
+        """A file, on disk or in memory, stops at the allowance with an error the code can see."""
+
+        def fill(descriptor: int) -> None:
+            for _ in range(3):
+                os.write(descriptor, bytes(500_000))
+
+        small = Limits(file_mb=1)
+        on_disk = attempt(lambda: fill(os.open("big", os.O_WRONLY | os.O_CREAT)), level, limits=small)
+        in_memory = attempt(lambda: os.ftruncate(os.memfd_create("big"), 2_000_000), level, limits=small)
+        assert (on_disk.errno, in_memory.errno) == (errno.EFBIG, errno.EFBIG)
+
+    def test_processes(self, level: str) -> None:
+        """A fork bomb is stopped at the allowance."""
+        made = attempt(_fork_until_refused, level, limits=Limits(processes=20)).value
+        if level == "full":
+            assert made == 19  # and the worker itself
+        else:
+            assert 0 < made <= 30  # other processes of the same user come and go meanwhile
+
+    def test_threads(self, level: str) -> None:
+        """Threads count as processes do."""
+        outcome = attempt(_start_threads_until_refused, level, limits=Limits(processes=20))
+        assert outcome.message == "can't start new thread"
+
+    def test_open_files(self, level: str) -> None:
+        """Descriptors run out at the allowance."""
+
+        def exhaust() -> int:
+            return len([os.dup(0) for _ in range(300)])
+
+        assert attempt(exhaust, level).errno == errno.EMFILE
+
+    def test_processor_time(self, level: str) -> None:
+        """Past the backstop the kernel kills, handlers or not."""
+
+        def spin() -> None:
+            signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+            while True:
+                pass
+
+        assert attempt(spin, level, cpu_backstop=1).killed_by == signal.SIGKILL
+
+    def test_cannot_be_raised(self, level: str) -> None:
+        """Soft and hard limits are equal, so there is no way up; there are no core dumps."""
+        kinds = ("CPU", "DATA", "FSIZE", "NOFILE", "NPROC", "CORE")
+        pairs = attempt(lambda: [resource.getrlimit(getattr(resource, f"RLIMIT_{kind}")) for kind in kinds], level)
+        assert all(soft == hard != resource.RLIM_INFINITY for soft, hard in pairs.value)
+        assert pairs.value[-1] == (0, 0)

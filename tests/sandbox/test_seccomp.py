@@ -1,0 +1,189 @@
+"""The system call filter: as a program, evaluated for each call; and in the kernel, on real calls."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from softmark.sandbox import seccomp
+from tests.sandbox.confined import LEVELS, attempt
+
+ALLOW, KILL = "allow", "kill"
+CONVENTIONS = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+HEADERS = {
+    "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+    "aarch64": Path("/usr/include/asm-generic/unistd.h"),
+}
+CONDITIONAL = {"socketpair", "clone", "prlimit64", "ioctl"}
+
+
+@pytest.fixture(params=LEVELS)
+def level(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=sorted(CONVENTIONS))
+def machine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def judge(machine: str, number: int, *arguments: int, convention: int | None = None) -> str | int:
+    """What the filter answers to a call: a small model of the kernel's BPF machine."""
+    words = (*arguments, 0, 0, 0, 0, 0, 0)[:6]
+    data = struct.pack("=IIQ6Q", number, convention or CONVENTIONS[machine], 0, *words)
+    code = list(struct.iter_unpack("=HBBI", seccomp.program(machine)))
+    accumulator = position = 0
+    while True:
+        operation, then, otherwise, value = code[position]
+        position += 1
+        if operation == 0x20:
+            (accumulator,) = struct.unpack_from("=I", data, value)
+        elif operation == 0x54:
+            accumulator &= value
+        elif operation == 0x06:
+            return {0x7FFF0000: ALLOW, 0x80000000: KILL}.get(value, value & 0xFFFF)
+        else:
+            holds = {0x15: accumulator == value, 0x25: accumulator > value, 0x35: accumulator >= value}[operation]
+            position += then if holds else otherwise
+
+
+def number_of(machine: str, name: str) -> int:
+    return next(number for called, number, _ in seccomp.refused(machine) if called == name)
+
+
+class TestProgram:
+    def test_refuses_the_table_and_nothing_else(self, machine: str) -> None:
+        """Every unconditional call of the table gets its errno; every other known call is allowed."""
+        table = {number: answer for name, number, answer in seccomp.refused(machine) if name not in CONDITIONAL}
+        conditional = {number_of(machine, name) for name in CONDITIONAL}
+        for number in set(range(463)) - conditional:
+            assert judge(machine, number) == table.get(number, ALLOW), number
+
+    def test_unknown_calls(self, machine: str) -> None:
+        """Calls newer than the table are answered as an older kernel would."""
+        assert {judge(machine, number) for number in (463, 467, 1000)} == {errno.ENOSYS}
+
+    def test_other_conventions(self, machine: str) -> None:
+        """A 32-bit call ends the process, whatever its number means there; so does an x32 one."""
+        assert judge(machine, 20, convention=0x40000003) == KILL
+        assert judge(machine, 20, convention=0x40000028) == KILL
+        assert judge("x86_64", 0x40000000 + 101) == KILL
+
+    def test_clone(self, machine: str) -> None:
+        """Processes and threads can be made; in no new namespace, and not as a sibling."""
+        clone = number_of(machine, "clone")
+        thread, fork = 0x3D0F00, 0x01200011
+        assert judge(machine, clone, thread) == judge(machine, clone, fork) == ALLOW
+        for flag in (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x8000):
+            assert judge(machine, clone, fork | flag) == errno.EPERM, hex(flag)
+
+    def test_prlimit(self, machine: str) -> None:
+        """Limits of the process itself only; garbage in the unused half of a register is no way around."""
+        prlimit = number_of(machine, "prlimit64")
+        assert judge(machine, prlimit, 0) == ALLOW
+        assert judge(machine, prlimit, 1 << 32) == ALLOW  # the kernel reads process 0 there too
+        assert judge(machine, prlimit, 4711) == errno.EPERM
+
+    def test_ioctl(self, machine: str) -> None:
+        """Typing into a terminal is refused, also with the high bits set that the kernel does not look at."""
+        ioctl = number_of(machine, "ioctl")
+        assert judge(machine, ioctl, 0, 0x5401) == ALLOW
+        for request in (0x5412, 0x541C, 0x5412 | 1 << 32):
+            assert judge(machine, ioctl, 0, request) == errno.EPERM, hex(request)
+
+    def test_socketpair(self, machine: str) -> None:
+        """Only pairs of stream sockets: a datagram one could be sent to another address."""
+        pair = number_of(machine, "socketpair")
+        close_on_exec = 0o2000000
+        assert judge(machine, pair, 1, 1) == judge(machine, pair, 1, 1 | close_on_exec) == ALLOW
+        assert {judge(machine, pair, *call) for call in ((1, 2), (1, 5), (1, 3), (16, 1), (40, 1))} == {errno.EACCES}
+
+    def test_unknown_machine(self) -> None:
+        """A machine without a table is refused by name."""
+        with pytest.raises(OSError, match="no system call table for riscv64"):
+            seccomp.program("riscv64")
+
+    def test_numbers_are_the_kernels(self, machine: str) -> None:
+        """Every number in the table is the one in the kernel's own header (as far as the header is recent enough)."""
+        if not HEADERS[machine].exists():
+            pytest.skip(f"{HEADERS[machine]} is not installed")
+        defined = r"#define\s+__NR(?:3264)?_(\w+)\s+(\d+)"
+        numbers = {name: int(number) for name, number in re.findall(defined, HEADERS[machine].read_text())}
+        checked = [(name, number) for name, number, _ in seccomp.refused(machine) if name in numbers]
+        assert len(checked) > 90
+        assert [(name, number) for name, number in checked if numbers[name] != number] == []
+
+
+class TestKernel:
+    def test_every_call_of_the_table(self, level: str) -> None:
+        """The kernel answers each refused call with the table's errno, whatever its arguments."""
+        table = [call for call in seccomp.refused(platform.machine()) if call[0] not in CONDITIONAL]
+
+        def call_them_all() -> list[str]:
+            libc = ctypes.CDLL(None, use_errno=True)
+            wrong = []
+            for name, number, answer in table:
+                ctypes.set_errno(0)
+                libc.syscall(ctypes.c_long(number), 0, 0, 0, 0, 0, 0)
+                if ctypes.get_errno() != answer:
+                    wrong.append(f"{name}: {errno.errorcode.get(ctypes.get_errno())}")
+            return wrong
+
+        assert attempt(call_them_all, level).value == []
+
+    @pytest.mark.parametrize("family", [1, 2, 10, 16, 17, 38, 40])
+    def test_socket(self, level: str, family: int) -> None:
+        """No socket of any family: Unix, IPv4, IPv6, netlink, packet, crypto, virtual machine."""
+        outcome = attempt(lambda: socket.socket(family, socket.SOCK_DGRAM).close(), level)
+        assert outcome.errno == errno.EACCES
+
+    def test_socketpair(self, level: str) -> None:
+        """The pair that pipes and event loops are made of works."""
+
+        def talk() -> bytes:
+            ours, theirs = socket.socketpair()
+            ours.sendall(b"hello")
+            return theirs.recv(5)
+
+        assert attempt(talk, level).value == b"hello"
+        assert attempt(lambda: socket.socketpair(type=socket.SOCK_DGRAM), level).errno == errno.EACCES
+
+    def test_programs(self, level: str) -> None:
+        """No program can be started: not from the system, not one made in memory."""
+        assert attempt(lambda: subprocess.run(["/bin/true"], check=True), level).refused
+
+        def from_memory() -> None:
+            program = os.memfd_create("program")
+            os.write(program, b"#!/bin/true\n")
+            os.execve(program, ["program"], {})
+
+        assert attempt(from_memory, level).refused
+
+    def test_x32_call(self) -> None:
+        """A call in disguise ends the process at once."""
+        if platform.machine() != "x86_64":
+            pytest.skip("x32 exists on x86_64 only")
+        outcome = attempt(lambda: ctypes.CDLL(None).syscall(ctypes.c_long(0x40000000 + 39)), use_landlock=False)
+        assert outcome.killed_by == signal.SIGSYS
+
+    def test_copying_files(self, level: str) -> None:
+        """shutil.copy2 works, although modes and times are left as they are."""
+
+        def copy() -> tuple[str, int]:
+            Path("a.txt").write_text("content")
+            shutil.copy2("a.txt", "b.txt")
+            os.chmod("b.txt", 0o777)
+            return Path("b.txt").read_text(), os.stat("b.txt").st_mode & 0o777
+
+        assert attempt(copy, level).value == ("content", 0o600)
