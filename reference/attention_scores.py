@@ -107,10 +107,12 @@ def masked_softmax(S: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     returns (…, m, n)  the weights; a row whose keys are all blocked is exactly 0, its gradient too (no NaN)
     """
     # BEGIN SOLUTION
-    blocked = ~mask                                       # broadcasts to (…, m, n)
-    S = S.masked_fill(blocked, torch.finfo(S.dtype).min)  # (…, m, n)  a new tensor, the caller's stays
-    A = softmax_rows(S)                                   # (…, m, n)  an all-blocked row: 1/n each
-    return A.masked_fill(blocked, 0.0)                    # (…, m, n)  and now exactly 0
+    blocked = ~mask                              # broadcasts to (…, m, n)
+    nowhere = blocked.all(dim=-1, keepdim=True)  # (…, m, 1)  queries without any allowed key
+    lowest = torch.finfo(S.dtype).min            # far below any score: exp makes 0 of it
+    S = S.masked_fill(blocked & ~nowhere, lowest)  # (…, m, n)  rows of `nowhere` stay: no 0 / 0 can arise
+    A = softmax_rows(S)                            # (…, m, n)
+    return A.masked_fill(blocked, 0.0)             # (…, m, n)  rows of `nowhere` are exactly 0
     # END SOLUTION
 
 

@@ -42,7 +42,11 @@ def attend_with_softmax_rows(h, X):
 
 @equivalent(ref.project)
 def project_linear(X, W_Q, W_K, W_V):
-    return torch.nn.functional.linear(X, W_Q.T), torch.nn.functional.linear(X, W_K.T), torch.nn.functional.linear(X, W_V.T)
+    return (
+        torch.nn.functional.linear(X, W_Q.T),
+        torch.nn.functional.linear(X, W_K.T),
+        torch.nn.functional.linear(X, W_V.T),
+    )
 
 
 @equivalent(ref.project)

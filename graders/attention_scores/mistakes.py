@@ -36,15 +36,6 @@ def attend_average(h, X):
 
 @mistake(
     ref.attend,
-    says="You add up the tokens without weights.",
-    hint="Weigh every token by its p_t before you add them up.",
-)
-def attend_plain_sum(h, X):
-    return X.sum(dim=-2) + 0 * h
-
-
-@mistake(
-    ref.attend,
     says="You use the dot products themselves as weights; there is no softmax.",
     hint="Weights are positive and sum to 1: pass the dot products through a softmax over the tokens.",
     id="S38",
@@ -77,12 +68,12 @@ def attend_hard(h, X):
 
 @mistake(
     ref.attend,
-    says="You use the logarithms of the weights as weights.",
-    hint="log_softmax gives log p_t; the sum needs p_t.",
+    says="You take a softmax for every feature by itself: the products h·x_t are not added up first.",
+    hint="hᵀx_t is one number per token: sum over the features, then take the softmax over the tokens.",
+    id="S21",
 )
-def attend_log_weights(h, X):
-    s = (X @ h.unsqueeze(-1)).squeeze(-1)
-    return (torch.log_softmax(s, dim=-1).unsqueeze(-1) * X).sum(dim=-2)
+def attend_per_feature(h, X):
+    return (torch.softmax(h.unsqueeze(-2) * X, dim=-2) * X).sum(dim=-2)
 
 
 @mistake(
@@ -225,16 +216,6 @@ def project_scaled_queries(X, W_Q, W_K, W_V):
 
 @mistake(
     ref.project,
-    says="You divide queries, keys and values by √D.",
-    hint="A projection is a matrix product and nothing else.",
-)
-def project_all_scaled(X, W_Q, W_K, W_V):
-    root = math.sqrt(X.shape[-1])
-    return X @ W_Q / root, X @ W_K / root, X @ W_V / root
-
-
-@mistake(
-    ref.project,
     says="You pass the projections through a ReLU.",
     hint="Queries, keys and values are linear in X: there is no non-linearity.",
 )
@@ -249,16 +230,6 @@ def project_relu(X, W_Q, W_K, W_V):
 )
 def project_last_query_only(X, W_Q, W_K, W_V):
     return X[..., -1:, :] @ W_Q, X @ W_K, X @ W_V
-
-
-@mistake(
-    ref.project,
-    says="You normalise the tokens before you project them.",
-    hint="X goes into the three products as it is.",
-)
-def project_normalised(X, W_Q, W_K, W_V):
-    X = (X - X.mean(dim=-1, keepdim=True)) / X.std(dim=-1, unbiased=False, keepdim=True)
-    return X @ W_Q, X @ W_K, X @ W_V
 
 
 @mistake(
@@ -324,15 +295,6 @@ def scores_root_of_queries(Q, K):
 
 @mistake(
     ref.scores,
-    says="You scale by the square root of the first axis of K, which is the batch as soon as there is one.",
-    hint="The width of a key is the last axis, K.shape[-1].",
-)
-def scores_root_of_first_axis(Q, K):
-    return Q @ K.transpose(-1, -2) / math.sqrt(K.shape[0])
-
-
-@mistake(
-    ref.scores,
     says="You round √d_k to a whole number.",
     hint="Divide by the square root as it is, with its decimals.",
 )
@@ -352,30 +314,21 @@ def scores_floor_division(Q, K):
 
 @mistake(
     ref.scores,
-    says="You divide by the cube root of d_k or some other power than one half.",
-    hint="The exponent of d_k is one half.",
-)
-def scores_wrong_power(Q, K):
-    return Q @ K.transpose(-1, -2) / K.shape[-1] ** (1 / 3)
-
-
-@mistake(
-    ref.scores,
-    says="You divide by the square root of twice the width, as if queries and keys counted separately.",
-    hint="d_k is the width of one key.",
-)
-def scores_double_width(Q, K):
-    return Q @ K.transpose(-1, -2) / math.sqrt(Q.shape[-1] + K.shape[-1])
-
-
-@mistake(
-    ref.scores,
     says="Row i of your matrix belongs to key i: you computed K Qᵀ instead of Q Kᵀ.",
     hint="Queries are the rows of S, keys its columns: m rows, n columns.",
     id="S09",
 )
 def scores_transposed(Q, K):
     return K @ Q.transpose(-1, -2) / math.sqrt(K.shape[-1])
+
+
+@mistake(
+    ref.scores,
+    says="You reshape K to (…, d_k, n) instead of transposing it, which mixes numbers of different keys.",
+    hint="Exchange the last two axes; reshape only reads the same numbers in another rhythm.",
+)
+def scores_reshaped_keys(Q, K):
+    return Q @ K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]) / math.sqrt(K.shape[-1])
 
 
 @mistake(
@@ -593,26 +546,6 @@ def softmax_column_max(S):
 
 @mistake(
     ref.softmax_rows,
-    says="You subtract the mean of each row: scores far above it still overflow.",
-    hint="Subtract what makes every exponent at most 0.",
-)
-def softmax_minus_mean(S):
-    E = torch.exp(S - S.mean(dim=-1, keepdim=True))
-    return E / E.sum(dim=-1, keepdim=True)
-
-
-@mistake(
-    ref.softmax_rows,
-    says="You subtract the smallest score of each row: the largest ones still overflow.",
-    hint="Subtract what makes every exponent at most 0.",
-)
-def softmax_minus_min(S):
-    E = torch.exp(S - S.amin(dim=-1, keepdim=True))
-    return E / E.sum(dim=-1, keepdim=True)
-
-
-@mistake(
-    ref.softmax_rows,
     says="You cut large scores off, so that different large scores get equal weights.",
     hint="Subtracting a number per row keeps the differences between scores; clamping does not.",
 )
@@ -670,16 +603,6 @@ def softmax_sigmoid(S):
 
 @mistake(
     ref.softmax_rows,
-    says="You use sigmoids divided by their sum instead of exponentials.",
-    hint="The numerator is exp(S_ij).",
-)
-def softmax_normalised_sigmoid(S):
-    E = torch.sigmoid(S)
-    return E / E.sum(dim=-1, keepdim=True)
-
-
-@mistake(
-    ref.softmax_rows,
     says="You use powers of 2 instead of powers of e.",
     hint="exp is the exponential function of base e.",
 )
@@ -710,16 +633,6 @@ def softmax_one_hot(S):
 
 @mistake(
     ref.softmax_rows,
-    says="You add a small constant to the denominator, so rows sum to a little less than 1.",
-    hint="After subtracting the largest score the sum is at least 1: nothing has to be protected.",
-)
-def softmax_epsilon(S):
-    E = torch.exp(S - S.amax(dim=-1, keepdim=True))
-    return E / (E.sum(dim=-1, keepdim=True) + 1e-6)
-
-
-@mistake(
-    ref.softmax_rows,
     says="There is an extra 1 in your denominator.",
     hint="The denominator is the sum over the keys of the row and nothing else.",
 )
@@ -744,16 +657,6 @@ def softmax_twice(S):
 )
 def softmax_scaled_again(S):
     return torch.softmax(S / math.sqrt(S.shape[-1]), dim=-1)
-
-
-@mistake(
-    ref.softmax_rows,
-    says="You divide each row by its length as a vector: the squares sum to 1, not the weights.",
-    hint="Divide by the sum.",
-)
-def softmax_unit_length(S):
-    E = torch.exp(S - S.amax(dim=-1, keepdim=True))
-    return E / E.norm(dim=-1, keepdim=True)
 
 
 @mistake(
@@ -894,16 +797,6 @@ def masked_added(S, mask):
 
 @mistake(
     ref.masked_softmax,
-    says="You multiply exponentials by the mask, but divide by the sum over all keys.",
-    hint="The denominator may contain allowed keys only.",
-)
-def masked_numerator_only(S, mask):
-    E = torch.exp(S - S.masked_fill(~mask, torch.finfo(S.dtype).min).amax(dim=-1, keepdim=True))
-    return torch.nan_to_num(E * mask / E.sum(dim=-1, keepdim=True), nan=0.0)
-
-
-@mistake(
-    ref.masked_softmax,
     says="A row with no allowed key gives NaN.",
     hint="The handout gives the rule: such a row is exactly 0.",
     id="M27",
@@ -1021,28 +914,6 @@ def masked_first_example(S, mask):
 
 @mistake(
     ref.masked_softmax,
-    says="You use the first row of each mask for every query.",
-    hint="Row i of the mask belongs to query i.",
-)
-def masked_first_row(S, mask):
-    mask = mask[..., :1, :]
-    A = torch.softmax(S.masked_fill(~mask, torch.finfo(S.dtype).min), dim=-1)
-    return A.masked_fill(~mask, 0.0)
-
-
-@mistake(
-    ref.masked_softmax,
-    says="You block a key for all queries as soon as one query may not look at it.",
-    hint="Row i of the mask belongs to query i alone.",
-)
-def masked_whole_columns(S, mask):
-    mask = mask.all(dim=-2, keepdim=True)
-    A = torch.softmax(S.masked_fill(~mask, torch.finfo(S.dtype).min), dim=-1)
-    return A.masked_fill(~mask, 0.0)
-
-
-@mistake(
-    ref.masked_softmax,
     says="You hide the future as well, although the mask does not ask for it.",
     hint="This part knows only the mask it is given.",
 )
@@ -1055,8 +926,8 @@ def masked_also_causal(S, mask):
 
 @mistake(
     ref.masked_softmax,
-    says="Your result has the mask's leading axes swapped in: an extra axis appears for a mask with fewer axes.",
-    hint="The result has the shape of S; broadcasting does the rest.",
+    says="Your result has one axis more than S.",
+    hint="The result has the shape of S; let the mask broadcast instead of adding an axis.",
     id="M18",
 )
 def masked_extra_axis(S, mask):
@@ -1390,19 +1261,6 @@ def attention_softmax_of_values(Q, K, V, mask=None):
 
 @mistake(
     ref.attention,
-    says="Dropout is at work on your weights.",
-    hint="Calling twice must give the same result, and the rows must sum to 1.",
-    id="S33",
-)
-def attention_dropout(Q, K, V, mask=None):
-    S = ref.scores(Q, K)
-    A = ref.softmax_rows(S) if mask is None else ref.masked_softmax(S, mask)
-    A = torch.nn.functional.dropout(A, 0.1)
-    return A @ V, A
-
-
-@mistake(
-    ref.attention,
     says="You cut the gradient off: the weights are treated as constants.",
     hint="Queries and keys learn through the weights: do not detach them.",
 )
@@ -1478,15 +1336,6 @@ def causal_one_ahead(n):
 )
 def causal_all_allowed(n):
     return torch.ones(n, n, dtype=torch.bool)
-
-
-@mistake(
-    ref.causal_mask,
-    says="A token may look at nothing but itself.",
-    hint="The past is allowed as well.",
-)
-def causal_diagonal_only(n):
-    return torch.eye(n, dtype=torch.bool)
 
 
 @mistake(
@@ -1637,18 +1486,9 @@ def padding_of_ones(lengths, n):
 
 @mistake(
     ref.padding_mask,
-    says="You compare the positions with the wrong side's lengths: rows of the batch are mixed up.",
-    hint="Sequence b of the batch has lengths[b].",
-)
-def padding_reversed_batch(lengths, n):
-    return torch.arange(n, device=lengths.device) < lengths.flip(-1)[..., None, None]
-
-
-@mistake(
-    ref.padding_mask,
     says="Your mask is on the CPU, whatever device `lengths` is on.",
     hint="A new tensor needs the device of the input.",
     id="M25",
 )
 def padding_on_cpu(lengths, n):
-    return torch.arange(n) < lengths[..., None, None].cpu()
+    return torch.arange(n) < lengths[..., None, None]

@@ -80,11 +80,19 @@ def doctor(
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Say what this machine can promise: isolation level and why not higher, devices, versions, limits."""
-    from softmark.batch.examination import examine_machine
-    from softmark.report.machine import as_json, show_machine
+    from softmark.batch.grader import examine_machine
 
     found = examine_machine(isolation.value)
-    typer.echo(as_json(found)) if json else show_machine(found)
+    if json:
+        import msgspec
+
+        typer.echo(msgspec.json.encode(found.machine))
+    else:
+        from rich.console import Console
+
+        from softmark.report.machine import show_machine
+
+        show_machine(found, Console())
     if not found.enough:
         raise typer.Exit(FINDINGS)
 

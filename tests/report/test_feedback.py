@@ -37,11 +37,6 @@ def section(told: Feedback, number: str) -> str:
     return as_lines(found.blocks)
 
 
-def drawings(told: Feedback, number: str) -> int:
-    blocks = [block for section in told.sections if section.number == number for block in section.blocks]
-    return sum(isinstance(block, Drawing) for block in blocks)
-
-
 class TestStudent:
     def test_reads_fact_place_cause_hint_and_line(self) -> None:
         """A failure is told as what happened, where, why, what to look at, and the student's own line."""
@@ -51,16 +46,17 @@ class TestStudent:
             "Most likely: Your scores are √d_k times too large.",
             "Hint: Divide by the square root of the key's width.",
             "attention_scores.py:41: return Q @ K.mT",
+            "The same in: 2.2 (0 of 2)",
         ]
 
     def test_sees_no_number_of_a_test_that_is_not_visible(self) -> None:
         """Shown after publication, a test tells fact and cause, but neither hidden numbers nor a picture."""
-        told = feedback(graded(), Audience.STUDENT)
-        assert HIDDEN_NUMBER in section(told, "2.1")
-        assert drawings(told, "2.1") == 1
-        assert HIDDEN_NUMBER not in section(told, "2.2")
-        assert drawings(told, "2.2") == 0
-        assert "√d_k times too large" in section(told, "2.2")
+        visible, published = graded().tests[1:3]
+        assert HIDDEN_NUMBER in as_lines(blocks_of_test(visible, Audience.STUDENT))
+        told = blocks_of_test(published, Audience.STUDENT)
+        assert HIDDEN_NUMBER not in as_lines(told)
+        assert not any(isinstance(block, Drawing) for block in told)
+        assert "√d_k times too large" in as_lines(told)
 
     def test_does_not_read_of_hidden_tests(self) -> None:
         """A hidden test is not described; that there is one is said."""
@@ -98,11 +94,21 @@ class TestStaff:
         """Staff see hidden tests, numbers, seeds, notes and what was printed."""
         told = feedback(graded(), Audience.STAFF)
         text = text_of(told)
-        assert {section.number for section in told.sections} == {"2.1", "2.2", "3.1", "3.2"}
-        assert HIDDEN_NUMBER in section(told, "2.2")
-        assert "shape (3, 5), expected (5, 3)" in section(told, "3.2")
-        for expected in (STAFF_SECRET, "one process was left behind", "printed by the student"):
+        assert {section.number for section in told.sections} == {"2.1", "3.1"}
+        assert "The same in: 2.2 (0 of 2)" in section(told, "2.1")
+        assert HIDDEN_NUMBER in section(told, "2.1")
+        assert "shape (3, 5), expected (5, 3)" in section(told, "3.1")
+        for expected in ("one process was left behind", "printed by the student"):
             assert expected in text
+
+    def test_reads_seeds_where_the_grader_may_be_at_fault_only(self) -> None:
+        """What a verdict says to staff is shown for crashes and faults of the grader; elsewhere it is noise."""
+        assert STAFF_SECRET not in text_of(feedback(graded(), Audience.STAFF))
+        fault = msgspec.structs.replace(WRONG_SHAPE, category="grader", staff=STAFF_SECRET)
+        case = CaseResult(id="", outcome=Outcome.GRADER_ERROR, verdicts=(fault,))
+        test = with_cases(second_zero(), 3, case).tests[3]
+        assert STAFF_SECRET in as_lines(blocks_of_test(test, Audience.STAFF))
+        assert STAFF_SECRET not in as_lines(blocks_of_test(test, Audience.STUDENT))
 
 
 class TestParts:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from softmark.sandbox import landlock, rlimits, walls
+from softmark.sandbox import landlock, rlimits, seccomp, walls
 from softmark.sandbox.limits import Limits
 from tests.sandbox.confined import (
     LEVELS,
@@ -69,6 +69,19 @@ class TestIdentity:
         assert {told[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}
         assert told["NoNewPrivs"] == "1"
         assert told["Seccomp"] == "2"
+
+    @needs_root
+    def test_kept_capabilities(self) -> None:
+        """Capabilities that an ancestor asked the kernel to keep across the change of user are emptied."""
+        keep_capabilities = 8
+        outcome = attempt(lambda: rlimits.status("self")["CapPrm"], before=lambda: seccomp.prctl(keep_capabilities, 1))
+        assert outcome.value == "0" * 16
+
+    def test_undumpable(self, level: str) -> None:
+        """Other processes of the same user cannot look into the worker, and it leaves no core."""
+        get_dumpable, set_dumpable = 3, 4
+        outcome = attempt(lambda: seccomp.prctl(get_dumpable), level, before=lambda: seccomp.prctl(set_dumpable, 1))
+        assert outcome.value == 0
 
     @needs_root
     def test_bounding_set(self) -> None:

@@ -52,6 +52,25 @@ def nested(levels: int) -> object:
     return value
 
 
+def body_of(header: bytes, data: bytes = b"") -> bytes:
+    return struct.pack("<I", len(header)) + header + data
+
+
+def body_with(*tokens: object, data: bytes = b"") -> bytes:
+    return body_of(msgspec.msgpack.encode(tokens), data)
+
+
+def peak_of(body: bytes) -> int:
+    """The most memory that unpack() held at once for a body that is refused."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(WireError):
+            wire.unpack(body)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 class TestNoStudentCode:
     """pack() runs no method of an object it was given."""
 
@@ -136,7 +155,7 @@ class TestCaps:
             ("éé", Caps(text_bytes=3), "more than 3 bytes of text", "more than 3 bytes of text"),
             (["ab", {"cd": 1}], Caps(text_bytes=3), "more than 3 bytes of text", "more than 3 bytes of text"),
             (2**100, Caps(text_bytes=3), "more than 3 bytes of text", "more than 3 bytes of text"),
-            (2**100, Caps(int_bits=99), "an int of more than 99 bits", "an int of 101 bits"),
+            (2**99, Caps(int_bits=99), "an int of more than 99 bits", "an int of 100 bits"),
             (np.zeros(100), Caps(frame_bytes=500), "too large", "a body has"),
             ([b"x" * 300] * 2, Caps(frame_bytes=500), "too large", "a body has"),
             (["x" * 300] * 2, Caps(frame_bytes=500), "the limit is 500", "a body has"),
@@ -231,19 +250,37 @@ class TestCaps:
         with pytest.raises(Unsupported, match="too large"):
             wire.pack(torch.ones([1] * 33))
 
+    def test_text_is_not_encoded_first(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Text with more characters than the cap has bytes is refused without a second copy in memory."""
+        monkeypatch.setattr(wire, "_utf8_size", refuse)
+        with pytest.raises(Unsupported, match="more than 1048576 bytes of text"):
+            wire.pack("é" * 2**20 + "é")
+
+    def test_descriptions_add_up(self) -> None:
+        """Twenty thousand long class names, which are no text of the student's, are too much for one header."""
+        long = ["handle", 1, "x" * 500, True]
+        with pytest.raises(Unsupported, match="a value of .* bytes cannot be sent"):
+            wire.pack([Handle(1, "x" * 500, True)] * 20_000)
+        assert peak_of(body_with(["list", 20_000], *[long] * 20_000)) < 2**16
+
+    def test_containers_that_change(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A list and a dict that another thread fills while they are packed are sent as they were."""
+        many: list[object] = [np.ones(2), 1]
+        named: dict[str, object] = {"a": np.ones(2), "b": 1}
+
+        def fill(array: Any) -> memoryview:
+            many.append(len(many))
+            named[f"more {len(named)}"] = 1
+            return array.data
+
+        monkeypatch.setattr(wire_values, "numpy_memory", fill)
+        assert [len(wire.unpack(wire.pack(value)[wire.PREFIX :])) for value in (many, named)] == [2, 3]
+
     def test_array_that_changes_size(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """If an array's size changes while it is packed, no frame with a false length leaves."""
         monkeypatch.setattr(wire_values, "numpy_memory", lambda array: memoryview(b"short"))
         with pytest.raises(Unsupported, match="another thread changes its size"):
             wire.pack(np.ones(3))
-
-
-def body_of(header: bytes, data: bytes = b"") -> bytes:
-    return struct.pack("<I", len(header)) + header + data
-
-
-def body_with(*tokens: object, data: bytes = b"") -> bytes:
-    return body_of(msgspec.msgpack.encode(tokens), data)
 
 
 def outcome(body: bytes, caps: Caps = wire.CAPS) -> bool:
@@ -271,17 +308,6 @@ def asked_of_torch(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(torch, "empty", counted)
     return asked
-
-
-def peak_of(body: bytes) -> int:
-    """The most memory that unpack() held at once for a body that is refused."""
-    tracemalloc.start()
-    try:
-        with pytest.raises(WireError):
-            wire.unpack(body)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 class TestPrefix:

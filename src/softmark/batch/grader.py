@@ -9,11 +9,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from tempfile import gettempdir
 from typing import BinaryIO
+
+import msgspec
 
 from softmark.grading.errors import UsageError
 from softmark.grading.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
 from softmark.grading.result import Result
+from softmark.sandbox.facts import Machine
+from softmark.sandbox.levels import Level
 from softmark.sandbox.walls import environment
 
 
@@ -27,9 +32,14 @@ class Grader:
     def __init__(self, setup: Setup) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-m", "softmark.grading.engine"],
-            env=environment("/"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=environment(gettempdir()), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         self._setup = setup
+
+    @property
+    def pid(self) -> int:
+        """The engine's process; the zygote and every student process are below it."""
+        return self._process.pid
 
     def __enter__(self) -> Grader:
         return self
@@ -88,3 +98,27 @@ class Grader:
         if pipe is None:
             raise EngineFailed("the grading engine was started without its pipes")
         return pipe  # type: ignore[return-value]
+
+
+class Examined(msgspec.Struct, frozen=True):
+    """What was found out about this machine, and whether it is enough for what was asked."""
+
+    machine: Machine
+    asked: str
+
+    @property
+    def enough(self) -> bool:
+        return Level(self.asked) <= Level(self.machine.level)
+
+
+def examine_machine(asked: str) -> Examined:
+    """Have the machine examined the way a grading engine would find it: from a process with constants around it."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-m", "softmark.sandbox.machine"],
+        env=environment(gettempdir()),
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise EngineFailed(f"the examination of this machine ended with exit status {done.returncode}")
+    return Examined(msgspec.json.decode(done.stdout, type=Machine), asked)

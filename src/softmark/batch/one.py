@@ -35,7 +35,8 @@ def grade_one(path: Path, setup: Setup, sink: Sink) -> Result:
             sink(result)
             return result
         try:
-            for result in grader.grade(Job(submission, result.file, {result.file: source})):
+            for so_far in grader.grade(Job(submission, result.file, {result.file: source})):
+                result = so_far
                 sink(result)
         except EngineFailed as failure:
             notes = (*result.staff_notes, str(failure))

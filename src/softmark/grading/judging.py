@@ -34,6 +34,7 @@ from softmark.grading.session import Handed, NotLoadable, StudentSession
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
+from softmark.sandbox.machine import fitting
 
 _OUT_OF_TIME = "not run: the time for the whole submission was used up"
 
@@ -46,7 +47,7 @@ class Judge:
             raise GraderFault("tests are judged before their homework is known")
         self._desk, self._sandbox, self._setup = desk, sandbox, setup
         self._homework = desk.homework
-        self._limits = Limits(**self._homework.limits)  # type: ignore[arg-type]
+        self._limits = fitting(Limits(**self._homework.limits))  # type: ignore[arg-type]
         self._items: dict[str, list[pytest.Item]] = {spec.nodeid: [] for spec in desk.specs}
         for item in items:
             self._items[desk.spec_of(item).nodeid].append(item)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from softmark.grading.desk import Desk
     from softmark.grading.student import Student
 
-DESK: pytest.StashKey["Desk"] = pytest.StashKey()
+DESK: pytest.StashKey[Desk] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -125,7 +125,7 @@ class StudentObject(StudentFunction):
         return self.train(False)
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Give the module these weights, and their dtype; says which name is missing, misspelt or of another shape."""
+        """Give the module these weights and their dtype; says which name is missing, misspelt or misshapen."""
         problem = _weights_problem(state, self.state_dict())
         if problem:
             raise Failed(Verdict(Category.ERROR, f"{self._handle.cls}: {problem}"))

@@ -19,11 +19,12 @@ from _pytest.runner import runtestprotocol
 
 from softmark.grading.marks import TestSpec, case_id
 from softmark.grading.points import FULL, share_of_case
-from softmark.grading.result import CaseResult, CauseData, FrameData, Outcome, Picture, VerdictData
+from softmark.grading.result import CaseResult, Outcome
 from softmark.grading.setters import SetterError, Spoken
+from softmark.grading.verdict_data import VerdictData, recorded
 from softmark.sandbox.failures import GraderFault
 from softmark.verdict.case import Case, judging
-from softmark.verdict.model import Category, Failed, Verdict
+from softmark.verdict.model import Category, Failed
 
 _OWN_MESSAGE = 500
 
@@ -138,30 +139,8 @@ def _place(error: BaseException) -> str:
 
 def _verdict_data(error: BaseException, subtest: str) -> VerdictData:
     if isinstance(error, Failed):
-        return plain_verdict(error.verdict, subtest)
+        return recorded(error.verdict, subtest)
     message = str(error).strip()[:_OWN_MESSAGE]
     return VerdictData(
         category=Category.VALUE, fact="a check of this test does not hold", where=message, subtest=subtest
     )
-
-
-def plain_verdict(verdict: Verdict, subtest: str = "") -> VerdictData:
-    """A verdict as the plain data that a Result holds."""
-    return VerdictData(
-        category=verdict.category,
-        fact=verdict.fact,
-        where=verdict.where,
-        staff=verdict.staff,
-        causes=tuple(CauseData(name=" + ".join(c.mistakes), says=c.says, hint=c.hint) for c in verdict.causes),
-        frames=tuple(FrameData(file=f.file, line=f.line, function=f.function, text=f.text) for f in verdict.frames),
-        picture=_picture(verdict),
-        subtest=subtest,
-    )
-
-
-def _picture(verdict: Verdict) -> Picture | None:
-    picture = verdict.picture
-    if picture is None:
-        return None
-    caption = f"slice {picture.slice}" if picture.slice else ""
-    return Picture(expected=picture.expected, got=picture.got, caption=caption)

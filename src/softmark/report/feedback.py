@@ -6,7 +6,7 @@ see all.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from softmark.grading.points import shown
@@ -27,6 +27,10 @@ MOST_DIFFERENT_FAILURES = 3
 MOST_FRAMES = 2
 MOST_BYTES_OF_SENTENCE = 500
 MOST_BYTES_OF_CODE = 200
+
+
+_STAFF_MATTERS = ("grader", "crash")
+"""Categories whose staff text is worth a line in a report; the others' (seeds, ratios) is in the Result."""
 
 
 class Audience(Enum):
@@ -170,12 +174,14 @@ def blocks_of_test(test: TestResult, audience: Audience) -> tuple[Block, ...]:
 
 
 def _sections(result: Result, audience: Audience) -> Iterable[Section]:
+    """One section for each thing there is to say in a part; tests that say the same again are named in it."""
+    said: dict[tuple[object, ...], list[Section]] = {}
     for test in result.tests:
         if audience is Audience.STUDENT and test.visibility == "hidden":
             continue
         blocks = blocks_of_test(test, audience)
         if blocks:
-            yield Section(
+            section = Section(
                 number=one_line(test.number),
                 title=one_line(test.title),
                 score=test.score,
@@ -183,6 +189,19 @@ def _sections(result: Result, audience: Audience) -> Iterable[Section]:
                 outcome=test.outcome,
                 blocks=blocks,
             )
+            said.setdefault((test.part, test.outcome, *_essence(blocks)), []).append(section)
+    for first, *others in said.values():
+        again = ", ".join(f"{o.number} ({shown(o.score)} of {shown(o.max_score)})" for o in others)
+        note = (Sentence(Tone.NOTE, again, lead="The same in"),) if others else ()
+        yield replace(first, blocks=(*first.blocks, *note))
+
+
+def _essence(blocks: Sequence[Block]) -> tuple[object, ...]:
+    """What two tests must share to say the same: the named causes, or else facts, notes and the student's lines."""
+    causes = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone is Tone.CAUSE)
+    told = (Tone.FACT, Tone.NOTE)
+    facts = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone in told)
+    return causes or (facts, *(block for block in blocks if isinstance(block, Code)))
 
 
 def _alike(test: TestResult) -> list[list[VerdictData]]:
@@ -204,7 +223,7 @@ def _verdict(group: Sequence[VerdictData], test: TestResult, audience: Audience)
     yield from _code(verdict.frames)
     if verdict.picture is not None and may_see_numbers:
         yield Drawing(verdict.picture)
-    if verdict.staff and audience is Audience.STAFF:
+    if verdict.staff and audience is Audience.STAFF and verdict.category in _STAFF_MATTERS:
         yield Sentence(Tone.STAFF, message(verdict.staff), lead="For staff")
 
 

@@ -233,14 +233,12 @@ def _elsewhere(
     state = [*owner.parameters(), *owner.buffers()] if owner is not None else []
     for tensor in state:
         place(tensor)
-    with OtherDevice():
+    with OtherDevice() as mode:
         value = function(*_map(args, place), **_map(kwargs, place))
-    return {"value": _map(value, _describe)}
+    return {"value": _map(value, lambda tensor: _describe(tensor) if mode.mapped or is_elsewhere(tensor) else tensor)}
 
 
-def _describe(tensor: torch.Tensor) -> Any:
-    if not is_elsewhere(tensor):
-        return tensor
+def _describe(tensor: torch.Tensor) -> Meta:
     return Meta(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape))
 
 

@@ -37,6 +37,13 @@ _PLAIN_WORDS = {
     "SignatureMismatch": "it does not take the arguments that the handout names",
 }
 
+_KINDS = (
+    *("a generator", "a set", "a frozenset", "a range", "a view of a dict", "an async generator", "a coroutine"),
+    *("a function", "a built-in function", "a method", "a Python module", "a bytearray", "a memoryview", "an iterator"),
+    *("a class", "a nested tensor", "a quantised tensor", "a sparse tensor", "a tensor on the meta device"),
+    *("a value nested too deeply", "an int of more than", "a str with a lone surrogate", "a dict with a key of"),
+)
+
 _SIGNALS = {
     signal.SIGSEGV: "crashed with a segmentation fault (it touched memory that is not its own)",
     signal.SIGBUS: "crashed with a bus error (it touched memory that does not exist)",
@@ -64,7 +71,7 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
         case "missing":
             return _missing(detail, reply["known"])
         case "type":
-            return StudentFailure("type", "the answer is not a plain value that can be compared", detail)
+            return _no_plain_value(detail)
         case "forbidden":
             return StudentFailure("forbidden", detail, "", raised)
         case "memory":
@@ -72,6 +79,19 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
         case "error" if isinstance(raised, Raised):
             return _raised(raised)
     return malformed(f"a reply of unknown kind to {asked_for}")
+
+
+def _no_plain_value(detail: str) -> StudentFailure:
+    """Names the kind of thing that came back, if it is a kind on our list."""
+    own = detail.replace("key 'value' of the dict, ", "").replace(" (key 'value' of the dict)", "")
+    kind = next((kind for kind in _KINDS if own.startswith(kind)), "an instance of a class of its own")
+    if "a subclass of" in own:
+        kind = "an instance of a subclass of " + (
+            "torch.Tensor" if "Tensor" in own.partition("a subclass of")[2] else "another type"
+        )
+    if "is too large" in own:
+        kind = "far too many elements"
+    return StudentFailure("type", f"returned {kind}, not a plain value that can be compared", own)
 
 
 def malformed(what: str) -> StudentFailure:

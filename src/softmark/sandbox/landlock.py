@@ -24,8 +24,9 @@ What is granted:
   * execute:    nothing. Homework starts no programs, and a copied program or ld.so would be one.
   * TCP, abstract sockets, signals to outsiders: nothing.
 
-What it does not govern: looking at names and sizes (stat), changing modes, owners and times of files, UDP and
-named Unix sockets, prlimit. seccomp.py closes those except stat.
+What it does not govern: asking whether a path exists and how large it is (stat), watching a directory, changing
+modes, owners and times of files, UDP and named Unix sockets, prlimit. seccomp.py closes those except stat, which
+a secret directory of mode 700 closes to a worker with a uid of its own.
 
 Two sets of work: `fence` finds the paths once, in the trusted ancestor; `Fence.restrict` opens them and
 binds, in the worker. It opens them there because /proc/self is another directory in every process.

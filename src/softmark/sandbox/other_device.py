@@ -16,9 +16,10 @@ from torch.overrides import TorchFunctionMode
 
 DEVICE = torch.device("meta")
 _MARK = "_softmark_elsewhere"
-_MAY_MIX = {torch.Tensor.__getitem__, torch.Tensor.__setitem__, torch.Tensor.copy_, torch.Tensor.to}
+_MOVES = {torch.Tensor.to, torch.Tensor.type_as}
+_MAY_MIX = {torch.Tensor.__getitem__, torch.Tensor.__setitem__, torch.Tensor.copy_, *_MOVES}
 _MOVES_AWAY = {torch.Tensor.cpu, torch.Tensor.tolist, torch.Tensor.item}
-_DEVICE_OF = torch.Tensor.device.__get__  # type: ignore[attr-defined]
+_DEVICE_OF = torch.Tensor.device.__get__
 
 
 def place(tensor: torch.Tensor) -> torch.Tensor:
@@ -34,11 +35,15 @@ def is_elsewhere(tensor: torch.Tensor) -> bool:
 class OtherDevice(TorchFunctionMode):
     """While it is on, marked tensors behave as on a device of their own."""
 
+    mapped = False
+    """Whether torch.vmap or its kin was used: what comes out of it is unmarked wherever it was computed."""
+
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = dict(kwargs or {})
-        here = [tensor for tensor in _tensors((args, kwargs)) if not is_elsewhere(tensor)]
+        self.mapped |= any(_is_wrapped(tensor) for tensor in _tensors((args, kwargs)))
+        here = [tensor for tensor in _tensors((args, kwargs)) if not is_elsewhere(tensor) and not _is_wrapped(tensor)]
         there = any(is_elsewhere(tensor) for tensor in _tensors((args, kwargs)))
         if func == _DEVICE_OF:
             return DEVICE if there else func(*args, **kwargs)
@@ -68,7 +73,7 @@ def _wanted_device(
         target = torch.device(kwargs["device"])
         if target == DEVICE:
             kwargs["device"] = torch.device("cpu")
-    if func is torch.Tensor.to:
+    if func in _MOVES:
         named = [arg for arg in args[1:] if isinstance(arg, torch.device | str)]
         like = [arg for arg in args[1:] if isinstance(arg, torch.Tensor)]
         if named:
@@ -77,6 +82,11 @@ def _wanted_device(
             target = DEVICE if is_elsewhere(like[0]) else torch.device("cpu")
         args = tuple(torch.device("cpu") if isinstance(arg, torch.device | str) else arg for arg in args)
     return target, args, kwargs
+
+
+def _is_wrapped(tensor: torch.Tensor) -> bool:
+    """Inside torch.vmap and its kin a tensor is wrapped anew for every step, and cannot carry a mark."""
+    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:

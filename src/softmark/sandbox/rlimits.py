@@ -42,7 +42,8 @@ def impose(limits: Limits, cpu_backstop: int, own_uid: bool) -> None:
 
 def status(process: str) -> dict[str, str]:
     """/proc/<process>/status by field name: who a process is and what it may do, in the kernel's words."""
-    lines = (line.partition(":") for line in _read(f"/proc/{process}/status").splitlines())
+    text = _read(f"/proc/{process}/status").decode(errors="replace")
+    lines = (line.partition(":") for line in text.splitlines())
     return {name: value.strip() for name, _, value in lines}
 
 
@@ -57,22 +58,23 @@ def _data_size() -> int:
 
 
 def _threads_of(uid: int) -> int:
+    real_uid = b"\nUid:\t%d\t" % uid
     total = 0
     for name in os.listdir("/proc"):
         if not name.isdecimal():
             continue
         try:
-            fields = status(name)
+            told = _read(f"/proc/{name}/status")
         except (FileNotFoundError, ProcessLookupError):
             continue  # it ended meanwhile
-        if int(fields["Uid"].split()[0]) == uid:
-            total += int(fields["Threads"])
+        if real_uid in told:
+            total += int(told.partition(b"\nThreads:")[2].split(maxsplit=1)[0])
     return total
 
 
-def _read(path: str) -> str:
+def _read(path: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(descriptor, 65536).decode(errors="replace")  # these entries come in one piece
+        return os.read(descriptor, 65536)  # these entries come in one piece
     finally:
         os.close(descriptor)

@@ -32,6 +32,7 @@ its environment and command line: what was once in its heap is in the worker's, 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import socket
@@ -42,7 +43,6 @@ import tempfile
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from errno import EINVAL
 from functools import cache
 from pathlib import Path
 from signal import SIGKILL
@@ -54,6 +54,7 @@ from softmark.sandbox.seccomp import prctl
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 _CAPABILITY_VERSION_3 = 0x20080522
+_HIGHEST_DESCRIPTOR = 1 << 20  # the kernel's default nr_open
 _ENV_START = 47  # position after the command name in /proc/self/stat; the end is the next one
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -87,6 +88,7 @@ class Walls:
 def prepare(walls: Walls) -> None:
     """Work out and remember, in the zygote, what all its workers share: file rules, filter, an address."""
     _environment_block()
+    _capabilities()
     if walls.use_landlock:
         landlock.fence(walls.readable)
     if walls.use_seccomp:
@@ -157,14 +159,10 @@ def _close_descriptors(keep: Collection[int]) -> None:
     _insist(not os.isatty(1) and not os.isatty(2), "standard output or error is a terminal")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     kept = sorted({0, *keep})
-    for below, above in zip(kept, (*kept[1:], max(_descriptors()) + 1), strict=True):
+    for below, above in zip(kept, (*kept[1:], _HIGHEST_DESCRIPTOR), strict=True):
         os.closerange(below + 1, above)
-    left = _descriptors().difference(kept)
+    left = {int(name) for name in os.listdir("/proc/self/fd")}.difference(kept)
     _insist(len(left) == 1, f"descriptors {sorted(left)} could not be closed")  # one: the listing's own
-
-
-def _descriptors() -> set[int]:
-    return {int(name) for name in os.listdir("/proc/self/fd")}
 
 
 def _settle(scratch: str) -> None:
@@ -193,17 +191,15 @@ def _become(uid: int | None) -> None:
 
 def _empty_bounding_set() -> None:
     """So that no program could hand out capabilities. Needs one itself; no_new_privs says the same later."""
-    capability = 0
-    while True:
-        try:
+    with contextlib.suppress(PermissionError):
+        for capability in range(_capabilities()):
             prctl(_PR_CAPBSET_DROP, capability)
-        except PermissionError:
-            return
-        except OSError as failure:
-            if failure.errno == EINVAL:
-                return  # past the last one
-            raise
-        capability += 1
+
+
+@cache
+def _capabilities() -> int:
+    """How many there are in this kernel."""
+    return int(Path("/proc/sys/kernel/cap_last_cap").read_text()) + 1
 
 
 def _check_scratch(scratch: str) -> None:

@@ -244,8 +244,6 @@ def tensor_from(data: memoryview, dtype: torch.dtype, shape: tuple[int, ...], gr
 
 
 def _fill(target: Array, data: memoryview) -> None:
-    if target.size == 0:
-        return
     if target.dtype == np.bool_:  # a bool with another byte than 0 or 1 is undefined behaviour
         np.not_equal(np.ndarray(target.shape, np.uint8, data), 0, out=target)
     else:

@@ -36,7 +36,7 @@ import msgspec
 
 from softmark.sandbox import procfs, worker
 from softmark.sandbox.failures import GraderFault
-from softmark.sandbox.walls import Walls
+from softmark.sandbox.walls import Walls, prepare
 
 _PACKET = 65536
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
@@ -169,6 +169,7 @@ def _serve(control: socket.socket) -> None:
 
 def _start(walls: Walls, descriptors: list[int]) -> dict[str, Any]:
     try:
+        prepare(walls)  # once; what all workers share is then inherited
         parent = os.getpid()
         pid = os.fork()
     except OSError as error:

@@ -35,15 +35,15 @@ def agree(
     found = compare(answer.value, truth)
     difference = found.difference
     if difference is None:
-        case.record(name, found.ratio)
+        case.record(name, found.ratio, truth=truth)
         return
     nameable = difference.category in NAMEABLE
     if nameable and carried and is_carried(answer.value, truth, carried, case):
         case.record(name, 0.0)
         return
     case.record(name, found.ratio, difference.category)
-    causes = causes_of(answer.value, truth, case.mistakes, case.budget) if nameable else ()
-    raise Failed(_verdict(difference, case, name, answer, causes, nameable))
+    causes, diagnosed = causes_of(answer.value, truth, case) if nameable else ((), False)
+    raise Failed(_verdict(difference, case, name, answer, causes, diagnosed))
 
 
 def ask(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:

@@ -16,7 +16,6 @@ from softmark.verdict.case import Case
 from softmark.verdict.compare import agrees
 from softmark.verdict.leaves import map_tensors, tensors_in
 from softmark.verdict.model import Failed
-from softmark.verdict.noise import default_float64
 from softmark.verdict.plant import Target, instead, planted, reachable
 from softmark.verdict.truth import Truth, given, numeric_leaves
 
@@ -31,14 +30,14 @@ class _NotCarried(Exception):
 
 def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., Any]], case: Case) -> bool:
     """Whether the answer is what the reference makes of the student's earlier functions."""
-    if truth.compute is None or case.carried_checks >= AT_MOST:
+    if truth.want is None or case.carried_checks >= AT_MOST:
         return False
-    targets = {name: _target(truth.compute, name) for name in earlier}
+    targets = {name: _target(truth.want, name) for name in earlier}
     plants = [(targets[name], _Earlier(targets[name], student, case)) for name, student in earlier.items()]
     args, kwargs = map_tensors((truth.args, truth.kwargs), torch.Tensor.clone)
     try:
-        with planted(plants), default_float64():
-            value = instead(truth.compute, plants)(*args, **kwargs)
+        with planted(plants):
+            value = instead(truth.want, plants)(*args, **kwargs)
     except (_NotCarried, Failed):
         return False
     if not any(plant.differs for _, plant in plants) or not agrees(answer, truth.replaced(value)):
@@ -77,13 +76,13 @@ class _Earlier:
         if not agrees(value, given(expected)):
             self.differs = True
             self._require_dependence(got, args, kwargs)
-        return map_tensors(value, _widened)
+        return value
 
     def _require_dependence(self, got: list[torch.Tensor], args: Any, kwargs: Any) -> None:
         """Other real numbers in inputs of the same shapes must give another result."""
         if not any(tensor.is_floating_point() for tensor in tensors_in((args, kwargs))):
             return
-        generator = torch.Generator().manual_seed(self.case.seed)
+        generator = torch.Generator().manual_seed(self.case.seed + 1)  # not the numbers the test itself drew
 
         def other(tensor: torch.Tensor) -> torch.Tensor:
             if not tensor.is_floating_point():
@@ -94,7 +93,3 @@ class _Earlier:
         moved = numeric_leaves(self.student(*moved_args, **moved_kwargs))
         if all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(got, moved, strict=False)):
             raise _NotCarried
-
-
-def _widened(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.to(torch.float64) if tensor.is_floating_point() else tensor

@@ -14,6 +14,7 @@ from softmark.verdict.model import Category
 
 if TYPE_CHECKING:
     from softmark.verdict.mistakes import Registry
+    from softmark.verdict.truth import Truth
 
 SEED_OUTSIDE = 20260101
 """Seed for draws outside any case, so that a test tried by hand gives the same numbers every time."""
@@ -27,6 +28,8 @@ class Check:
     ratio: float
     category: Category | None = None
     """None when the check held."""
+    truth: Truth | None = field(default=None, repr=False, compare=False)
+    """What the student's answer agreed with: evidence against mistakes that would have shown here."""
 
 
 @dataclass
@@ -37,8 +40,9 @@ class Case:
     """The test's id with its parameters; an empty id means that nothing about this case is cached."""
     seed: int = SEED_OUTSIDE
     mistakes: Registry | None = None
-    budget: float = 1.0
-    """Seconds that naming the mistake of a failed check may take."""
+    budget: float = 0.5
+    """Seconds that naming the mistake of a failed check may take; `spent` says how long it took."""
+    spent: float = 0.0
     parts: Mapping[str, str] = field(default_factory=dict)
     """Part number of each function of the homework, for "right, given your part 3"."""
     checks: list[Check] = field(default_factory=list)
@@ -53,8 +57,10 @@ class Case:
     def __post_init__(self) -> None:
         self.generator = torch.Generator().manual_seed(self.seed)
 
-    def record(self, name: str, ratio: float, category: Category | None = None) -> None:
-        self.checks.append(Check(name, ratio, category))
+    def record(
+        self, name: str, ratio: float, category: Category | None = None, truth: Truth | None = None
+    ) -> None:
+        self.checks.append(Check(name, ratio, category, truth))
 
     @property
     def note(self) -> str:

@@ -1,12 +1,13 @@
 """Naming the mistake: which registered variant of the reference gives exactly the student's wrong answer?
 
-Every mistake of the reference function, and of the functions it calls, is run in its place on the same inputs, in
-float64, on the trusted side. One that agrees with the answer, and not with the reference, explains the answer. When
-none does, two made together are tried. An exception inside a variant, or the end of the time, is "does not fit".
+Every mistake of the reference function, and of the functions it calls, is run in its place on the same inputs, on the
+trusted side. One that agrees with the answer, and not with the reference, explains the answer. When none does, two made
+together are tried. An exception inside a variant, or the end of the time, is "does not fit".
 """
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,39 +18,44 @@ from typing import Any
 
 import torch
 
+from softmark.verdict.case import Case, Check
 from softmark.verdict.compare import agrees, compare
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.mistakes import Mistake, MistakeError, Registry
 from softmark.verdict.model import Category, Cause, Verdict
-from softmark.verdict.noise import default_float64
-from softmark.verdict.plant import instead, parts, planted, reachable
+from softmark.verdict.plant import Target, instead, parts, planted, reachable
 from softmark.verdict.truth import Truth
 
 NAMEABLE = frozenset({Category.TYPE, Category.SHAPE, Category.NAN, Category.VALUE})
 """Categories in which an answer is there and can be compared with what a mistake gives."""
 
 
-def causes_of(answer: Any, truth: Truth, registry: Registry | None, budget: float) -> tuple[Cause, ...]:
-    """The mistakes, alone or else in pairs, that reproduce a wrong answer. All that fit are given."""
-    if registry is None or truth.compute is None or not registry.mistakes:
-        return ()
-    trial = _Trial(answer, truth, time.monotonic() + budget)
-    suspects = relevant(truth, registry)
+def causes_of(answer: Any, truth: Truth, case: Case) -> tuple[tuple[Cause, ...], bool]:
+    """The mistakes, alone or else in pairs, that reproduce a wrong answer, and whether each of them was tried."""
+    if case.mistakes is None or truth.want is None:
+        return (), False
+    start = time.monotonic()
+    trial = _Trial(answer, truth, start + case.budget)
+    suspects = relevant(truth.want, case.mistakes)
     with _undisturbed():
-        alone = [suspect for suspect in suspects if trial.explains((suspect.mistake,))]
-        if alone:
-            return tuple(_cause((suspect,)) for suspect in alone)
-        acting = [suspect for suspect in suspects if suspect.mistake.name in trial.acting]
-        pairs = [pair for pair in combinations(acting, 2) if pair[0].mistake.target is not pair[1].mistake.target]
-        pairs.sort(key=lambda pair: not (pair[0].direct or pair[1].direct))
-        return tuple(_cause(pair) for pair in pairs if trial.explains(tuple(one.mistake for one in pair)))
+        fitting = [(suspect,) for suspect in suspects if trial.explains((suspect.mistake,))]
+        complete = not trial.is_late()
+        found: list[tuple[Suspect, ...]] = [*fitting]
+        if not found and complete:
+            acting = [suspect for suspect in suspects if suspect.mistake.name in trial.acting]
+            found.extend(pair for pair in _pairs(acting, truth.want) if trial.explains([s.mistake for s in pair]))
+    case.spent += time.monotonic() - start
+    return tuple(_cause(suspects) for suspects in found), complete or bool(found)
 
 
-def common_causes(verdicts: Iterable[Verdict]) -> tuple[Cause, ...]:
-    """What explains all failing cases of a test whose answers could be compared; empty when nothing does.
+def common_causes(
+    verdicts: Iterable[Verdict], passed: Iterable[Check] = (), registry: Registry | None = None
+) -> tuple[Cause, ...]:
+    """What explains all failing cases whose answers could be compared; empty when nothing does.
 
     A cause of one case holds for another case if that names it, or names a part of it (the other half of a pair may be
-    without effect there). Mistakes of the function itself go before mistakes of functions that it calls.
+    without effect there). With the checks that the same code `passed`, causes that would have failed one of them are
+    left out: a fill value of -100 gives what -10 gives where scores are spread, but not elsewhere.
     """
     cases = [verdict.causes for verdict in verdicts if verdict.diagnosed]
     if not cases:
@@ -60,29 +66,34 @@ def common_causes(verdicts: Iterable[Verdict]) -> tuple[Cause, ...]:
         for cause in known.values()
         if all(any(set(other.mistakes) <= set(cause.mistakes) for other in causes) for causes in cases)
     ]
+    if registry is not None:
+        named = {mistake.name: mistake for mistake in registry.mistakes}
+        evidence = [check.truth for check in passed if check.truth is not None]
+        with _undisturbed():
+            common = [c for c in common if not _would_show([named[name] for name in c.mistakes], evidence)]
     smallest = min((len(cause.mistakes) for cause in common), default=0)
-    common = [cause for cause in common if len(cause.mistakes) == smallest]
-    return tuple([cause for cause in common if cause.direct] or common)
+    shortest = [cause for cause in common if len(cause.mistakes) == smallest]
+    return tuple(sorted(shortest, key=lambda cause: not cause.direct))
 
 
 def probe(truth: Truth, registry: Registry, seen: dict[str, float]) -> None:
     """Note how far each mistake is from the reference on a check's inputs: the largest error over its tolerance."""
-    if truth.compute is None:
+    if truth.want is None:
         return
     with _undisturbed():
-        for suspect in relevant(truth, registry):
+        for suspect in relevant(truth.want, registry):
             name = suspect.mistake.name
             try:
                 ratio = compare(_run(truth, (suspect.mistake,)), truth).ratio
             except Exception:  # a mistake that raises is as visible as can be
-                ratio = float("inf")
+                ratio = math.inf
             seen[name] = max(seen.get(name, 0.0), ratio)
 
 
 def require_seen(registry: Registry, seen: dict[str, float]) -> None:
     """Refuse mistakes that equal the reference on every input of every check, after a probing run of the tests.
 
-    A mistake that shows in a property only (a changed input, another dtype) has the right values: name it in `seen`
+    A mistake that shows in a property only (a changed input, another dtype) has the right values: note it in `seen`
     when a test that looks for it has failed.
     """
     hidden = [mistake for mistake in registry.mistakes if seen.get(mistake.name, 0.0) <= 1]
@@ -103,18 +114,27 @@ class Suspect:
     direct: bool
 
 
-def relevant(truth: Truth, registry: Registry) -> list[Suspect]:
+def relevant(want: Target, registry: Registry) -> list[Suspect]:
     """The mistakes of the checked reference function, then those of what it calls."""
-    if truth.compute is None:
-        return []
-    targets = reachable(truth.compute)
-    own = parts(truth.compute)
+    own = {id(target) for target in parts(want)}
+    called = {id(target) for target in reachable(want)}
     suspects = [
-        Suspect(mistake, any(mistake.target is target for target in own))
+        Suspect(mistake, id(mistake.target) in own)
         for mistake in registry.mistakes
-        if any(mistake.target is target for target in targets)
+        if id(mistake.target) in called
     ]
     return sorted(suspects, key=lambda suspect: not suspect.direct)
+
+
+def _pairs(acting: Sequence[Suspect], want: Target) -> Iterator[tuple[Suspect, Suspect]]:
+    """Pairs of mistakes in two functions, one of which may only be reached through the other's variant."""
+    own = {id(target) for target in parts(want)}
+    called = {suspect.mistake.name: {id(t) for t in reachable(suspect.mistake.variant)} for suspect in acting}
+    for first, second in combinations(acting, 2):
+        a, b = first.mistake, second.mistake
+        meets = id(b.target) in called[a.name] or id(a.target) in called[b.name]
+        if a.target is not b.target and (meets or not {id(a.target), id(b.target)} & own):
+            yield first, second
 
 
 class _Trial:
@@ -127,8 +147,11 @@ class _Trial:
         self.acting: set[str] = set()
         """Mistakes that, alone, change the reference's answer here."""
 
+    def is_late(self) -> bool:
+        return time.monotonic() > self.deadline
+
     def explains(self, mistakes: Sequence[Mistake]) -> bool:
-        if time.monotonic() > self.deadline:
+        if self.is_late():
             return False
         try:
             value = _run(self.truth, mistakes)
@@ -140,25 +163,36 @@ class _Trial:
             return False
 
 
+def _would_show(mistakes: Sequence[Mistake], evidence: Iterable[Truth]) -> bool:
+    """Whether code with these mistakes would have failed a check that was passed."""
+    targets = {id(mistake.target) for mistake in mistakes}
+    for truth in evidence:
+        if truth.want is None or not targets & {id(target) for target in reachable(truth.want)}:
+            continue
+        try:
+            if not agrees(_run(truth, mistakes), truth):
+                return True
+        except Exception:  # it would have raised where the student's code did not
+            return True
+    return False
+
+
 def _run(truth: Truth, mistakes: Sequence[Mistake]) -> Any:
-    """The reference's answer with the mistakes made in it."""
-    assert truth.compute is not None
+    """The reference's answer with the mistakes made in it: on the inputs as the student got them, in their dtype."""
+    assert truth.want is not None
     plants = [(mistake.target, mistake.variant) for mistake in mistakes]
     args, kwargs = map_tensors((truth.args, truth.kwargs), torch.Tensor.clone)
-    with planted(plants), default_float64():
-        return instead(truth.compute, plants)(*args, **kwargs)
+    with planted(plants):
+        return instead(truth.want, plants)(*args, **kwargs)
 
 
 def _cause(suspects: Sequence[Suspect]) -> Cause:
     mistakes = [suspect.mistake for suspect in suspects]
-    worth = 1.0
-    for mistake in mistakes:
-        worth *= mistake.worth
     return Cause(
         tuple(mistake.name for mistake in mistakes),
         " ".join(mistake.says for mistake in mistakes),
         " ".join(mistake.hint for mistake in mistakes if mistake.hint),
-        worth,
+        math.prod(mistake.worth for mistake in mistakes),
         any(suspect.direct for suspect in suspects),
     )
 

@@ -16,6 +16,8 @@ CLOSE = 1e-6
 def of_shapes(got: Sequence[int], want: Sequence[int], others: Sequence[Sequence[int]] = ()) -> str:
     """A clause about a shape that is nearly right, or an empty text."""
     got, want = tuple(got), tuple(want)
+    if not got:
+        return ": that is a single number"
     if any(got == tuple(other) for other in others):
         return ": that is the shape of another output, are they exchanged?"
     if len(got) == len(want) >= 2 and got == (*want[:-2], want[-1], want[-2]):
@@ -54,7 +56,9 @@ def of_values(got: torch.Tensor, true: torch.Tensor, wrong: torch.Tensor) -> str
         return ""
     if not bool(torch.isfinite(true).all()):
         return ""
-    return _factor(got, true) or _offset(got, true) or _transposed(got, true) or _one_row(wrong)
+    whole = bool((wrong | (true == 0)).all())
+    described = _factor(got, true) or _offset(got, true) if whole else ""
+    return described or _transposed(got, true) or _one_row(wrong)
 
 
 def _factor(got: torch.Tensor, true: torch.Tensor) -> str:
@@ -85,8 +89,8 @@ def _transposed(got: torch.Tensor, true: torch.Tensor) -> str:
 
 
 def _one_row(wrong: torch.Tensor) -> str:
-    """Only in one row or one column of many."""
-    if wrong.dim() < 2:
+    """Several wrong numbers, all in one row or one column."""
+    if wrong.dim() < 2 or int(wrong.sum()) < 2:
         return ""
     for axis, name in ((-2, "row"), (-1, "column")):
         others = [i for i in range(wrong.dim()) if i != wrong.dim() + axis]

@@ -164,7 +164,7 @@ def keeps_dtype(
 def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
     """Runs on a device without data, so that no tensor is created on a device of its own choice."""
     try:
-        got.on_meta(args, kwargs)
+        value = got.on_meta(args, kwargs)
     except Failed as failure:
         if failure.verdict.category is not Category.ERROR:
             raise
@@ -172,7 +172,10 @@ def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
         fact = "works on the CPU only: something is created on, or moved to, a device other than that of the inputs"
         inner = failure.verdict
         raise Failed(Verdict(Category.DEVICE, fact, staff=inner.fact, frames=inner.frames)) from failure
-    _record(got, False)
+    stayed = all(tensor.device.type == "meta" for tensor in tensors_in(value))
+    _record(got, not stayed, Category.DEVICE)
+    if not stayed:
+        _fail(Category.DEVICE, "the result is on the CPU, wherever the inputs are")
 
 
 def ops_independent_of(

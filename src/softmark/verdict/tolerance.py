@@ -48,19 +48,23 @@ NOTHING = 1e-300
 
 def level_of(answer: torch.dtype, coarsest_input: torch.dtype) -> Level:
     """The level of an answer: its own precision, or that of half-precision inputs, whichever is coarser."""
-    own, inputs = _LEVELS[answer], _LEVELS.get(coarsest_input, DOUBLE)
+    own, inputs = _LEVELS.get(answer, DOUBLE), _LEVELS.get(coarsest_input, DOUBLE)
     return inputs if inputs.roundoff > own.roundoff else own
+
+
+def _size(truth: torch.Tensor) -> tuple[torch.Tensor, float]:
+    """The size of each finite element, and the largest."""
+    size = (truth if truth.is_complex() else truth.to(torch.float64)).abs().nan_to_num_(0.0, 0.0, 0.0)
+    return size, float(size.max()) if size.numel() else 0.0
 
 
 def tolerance(level: Level, truth: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
     """How far each element may be off."""
-    size = truth.abs().nan_to_num_(0.0, 0.0, 0.0)
-    scale = float(size.max()) if size.numel() else 0.0
+    size, scale = _size(truth)
     return noise.add(size, alpha=2 * level.roundoff).mul_(level.factor).add_(level.dust * scale + NOTHING)
 
 
 def plain_noise(roundoff: float, truth: torch.Tensor) -> torch.Tensor:
     """Noise of a value that comes without its computation: rounding at the scale of the tensor, none at exact zeros."""
-    size = truth.abs().nan_to_num_(0.0, 0.0, 0.0)
-    scale = float(size.max()) if size.numel() else 0.0
+    size, scale = _size(truth)
     return torch.full(size.shape, roundoff * scale, dtype=torch.float64).masked_fill_(size == 0, 0.0)

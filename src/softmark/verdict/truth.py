@@ -20,6 +20,7 @@ import torch
 
 from softmark.verdict.leaves import flatten, is_numeric, map_tensors, tensor_of, tensors_in
 from softmark.verdict.noise import default_float64, noise
+from softmark.verdict.plant import instead
 from softmark.verdict.tolerance import Level, plain_noise, tolerance
 
 _REMEMBERED = 4096
@@ -34,7 +35,8 @@ class Truth:
     value: Any
     leaves: tuple[torch.Tensor, ...]
     coarsest_input: torch.dtype = torch.float64
-    compute: Callable[..., Any] | None = None
+    want: Callable[..., Any] | None = None
+    """The reference, when the truth was computed; `args` and `kwargs` are copies of what it was called with."""
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     like: Truth | None = None
@@ -61,8 +63,10 @@ class Truth:
         return Truth(value, _wide_leaves(value), self.coarsest_input, like=self)
 
     def _measured(self, roundoff: float) -> list[torch.Tensor]:
-        if self.compute is not None:
-            return noise(self.compute, self.args, self.kwargs, roundoff, numeric_leaves, list(self.leaves))
+        if self.want is not None:
+            compute = instead(in_float64(self.want), ())
+            args, kwargs = to_float64((self.args, self.kwargs))
+            return noise(compute, args, kwargs, roundoff, numeric_leaves, list(self.leaves))
         known = self.like.noise(roundoff) if self.like else []
         if [seen.shape for seen in known] == [leaf.shape for leaf in self.leaves]:
             return known
@@ -102,11 +106,11 @@ def given(value: Any) -> Truth:
 
 def computed(want: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Truth:
     """The reference's answer. Its own failure is the grader's, so it is let through as it is."""
+    own_args, own_kwargs = map_tensors((args, kwargs), lambda tensor: tensor.detach().clone())
     wide_args, wide_kwargs = to_float64((args, kwargs))
-    compute = in_float64(want)
     with default_float64():
-        value = compute(*wide_args, **wide_kwargs)
-    return Truth(value, _wide_leaves(value), coarsest((args, kwargs)), compute, wide_args, wide_kwargs)
+        value = in_float64(want)(*wide_args, **wide_kwargs)
+    return Truth(value, _wide_leaves(value), coarsest((args, kwargs)), want, own_args, own_kwargs)
 
 
 def in_float64(want: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,815 @@
+"""Hidden tests: the transformer block, 20 points.
+
+From the isolated to the full: each test names one thing that can be wrong. A part that builds on earlier ones is also
+right with the student's own earlier parts (`carried`), so that each mistake is paid for once. Parts 5 and 6 have a
+second witness, PyTorch's nn.TransformerEncoderLayer: a reference that disagreed with it would be the graders' error.
+"""
+
+import math
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+from torch import nn
+
+from reference import transformer_block as ref
+from softmark import (
+    Failed,
+    agree,
+    causal,
+    draw,
+    gradients_agree,
+    ignores_padding,
+    keeps_dtype,
+    leaves_inputs,
+    raises,
+    repeatable,
+    works_on_meta,
+)
+from softmark.verdict import Answer, Category, Verdict, current
+
+EPS = 1e-5
+
+
+def holds(check, *args, **kwargs):
+    """Whether an earlier part passes a check; if it does not, a later part is not charged for it again."""
+    try:
+        check(*args, **kwargs)
+    except Failed:
+        return False
+    return True
+
+
+def earlier(student, *names):
+    """The student's own earlier functions, each with the reference's in its place where it cannot be called."""
+    return {name: own_or_reference(getattr(student, name), getattr(ref, name)) for name in names}
+
+
+def own_or_reference(own, reference):
+    def function(*args):
+        try:
+            return own(*args)
+        except Failed:
+            return reference(*args)
+
+    return function
+
+
+def batch_id(batch):
+    return f"batch{len(batch)}" if isinstance(batch, tuple) else None
+
+
+def causal_mask(n):
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+def padding_mask(lengths, n):
+    """(batch, 1, n): the first lengths[b] tokens of example b."""
+    return torch.arange(n) < torch.tensor(lengths)[:, None, None]
+
+
+def random_mask(*shape):
+    """About half of the places; every row has an allowed key."""
+    mask = draw("shape", shape=shape) > 0
+    first = draw("shape", shape=shape).argmax(dim=-1, keepdim=True)
+    return mask.scatter(-1, first, True)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Part 1: layer_norm
+# ------------------------------------------------------------------------------------------------------------
+
+
+def draw_tokens(batch=(), T=5, d=6, dtype=torch.float64):
+    """X, gain and bias."""
+    return draw("batch T d", "d", "d", batch=batch, T=T, d=d, dtype=dtype)
+
+
+@number("1.1")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", [{"T": 5, "d": 3}, {"T": 3, "d": 8}, {"T": 4, "d": 4}], ids=["5x3", "3x8", "4x4"])
+def test_layer_norm(student, sizes):
+    """Standardise every token, then gain and bias."""
+    X, gain, bias = draw_tokens(**sizes)
+    X = X + draw("T 1", T=sizes["T"])
+    agree(student.layer_norm, ref.layer_norm, X, gain, bias, EPS)
+    agree(student.layer_norm, ref.layer_norm, X[:1], gain, bias, EPS)
+
+
+@number("1.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(4,), (2, 3)], ids=batch_id)
+def test_layer_norm_batch(student, batch):
+    """Every token of every example has its own mean and variance."""
+    agree(student.layer_norm, ref.layer_norm, *draw_tokens(batch, T=5, d=7), EPS)
+
+
+@number("1.3")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("case", ["small_variance", "large_eps", "constant_tokens"])
+def test_layer_norm_eps(student, case):
+    """ε stands beside the variance, inside the root."""
+    X, gain, bias = draw_tokens((2,), d=4)
+    if case == "constant_tokens":
+        X[:, 1:4] = torch.tensor([2.5, 0.0, -1.5], dtype=X.dtype)[:, None]
+    if case == "small_variance":
+        X = 1e-3 * X
+    agree(student.layer_norm, ref.layer_norm, X, gain, bias, 0.1 if case == "large_eps" else EPS)
+
+
+@number("1.4")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("offset", [10_000, -30_000])
+def test_layer_norm_offset(student, offset):
+    """Tokens far away from 0, in float32."""
+    _, gain, bias = draw_tokens(d=8)
+    X = offset + torch.randint(-4, 5, (2, 5, 8), generator=current().generator).double()  # all sums are exact
+    want = ref.layer_norm(X, gain, bias, EPS).float()
+    agree(student.layer_norm, want, X.float(), gain.float(), bias.float(), EPS)
+
+
+@number("1.5")
+@weight(0.5)
+@visibility("after_published")
+def test_layer_norm_gradients(student):
+    """Gradients reach the tokens, the gain and the bias; mean and variance pass their share on."""
+    gradients_agree(student.layer_norm, ref.layer_norm, *draw_tokens((2,), d=4), EPS)
+
+
+@number("1.6")
+@weight(0.5)
+@visibility("after_published")
+def test_layer_norm_manners(student):
+    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    check_manners(student.layer_norm, ref.layer_norm, *draw_tokens((2,), dtype=torch.float32), EPS)
+
+
+def check_manners(got, want, *args):
+    """Right in float32 as well; the dtype kept; inputs unchanged; no memory of earlier calls; any device."""
+    agree(got, want, *args)
+    keeps_dtype(got, *args)
+    leaves_inputs(got, *args)
+    repeatable(got, *args)
+    works_on_meta(got, *args)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Part 2: feed_forward
+# ------------------------------------------------------------------------------------------------------------
+
+WIDE, NARROW, SQUARE = {"T": 5, "d": 4, "d_ff": 7}, {"T": 3, "d": 6, "d_ff": 2}, {"T": 3, "d": 5, "d_ff": 5}
+
+
+def draw_feed_forward(batch=(), dtype=torch.float64, **sizes):
+    """X, W1, b1, W2, b2."""
+    specs = "batch T d", "d d_ff", "d_ff", "d_ff d", "d"
+    return draw(*specs, batch=batch, dtype=dtype, **sizes)
+
+
+@number("2.1")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", [WIDE, NARROW, SQUARE], ids=["wide", "narrow", "square"])
+def test_feed_forward(student, sizes):
+    """Two linear layers with a ReLU between them."""
+    X, *weights = draw_feed_forward(**sizes)
+    agree(student.feed_forward, ref.feed_forward, X, *weights)
+    agree(student.feed_forward, ref.feed_forward, X[:1], *weights)
+
+
+@number("2.2")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(3,), (2, 3)], ids=batch_id)
+def test_feed_forward_batch(student, batch):
+    """The same network for every token of every example."""
+    agree(student.feed_forward, ref.feed_forward, *draw_feed_forward(batch, **WIDE))
+
+
+@number("2.3")
+@weight(0.25)
+@visibility("after_published")
+def test_feed_forward_tokens(student):
+    """No information moves between tokens."""
+    X, *weights = draw_feed_forward((2,), **WIDE)
+    tokens_apart(student.feed_forward, X, *weights)
+    agree(student.feed_forward, ref.feed_forward, X, *weights)
+
+
+def tokens_apart(got, X, *rest):
+    """Changing all other tokens does not change what comes out for a token."""
+    others = torch.arange(X.shape[-2]) != 2
+    try:
+        ignores_padding(got, X, *rest, padding=others, compare=~others)
+    except Failed as failure:
+        if failure.verdict.category is not Category.PROPERTY:
+            raise
+        fact = "what comes out for a token changes with the other tokens of the sequence"
+        raise Failed(Verdict(Category.PROPERTY, fact)) from failure
+
+
+@number("2.4")
+@weight(0.25)
+@visibility("after_published")
+def test_feed_forward_gradients(student):
+    """Gradients reach the tokens, both weights and both biases."""
+    gradients_agree(student.feed_forward, ref.feed_forward, *draw_feed_forward((2,), **WIDE))
+
+
+@number("2.5")
+@weight(0.25)
+@visibility("after_published")
+def test_feed_forward_manners(student):
+    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    check_manners(student.feed_forward, ref.feed_forward, *draw_feed_forward((2,), torch.float32, **WIDE))
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Parts 3 and 4: post_norm_block and pre_norm_block
+# ------------------------------------------------------------------------------------------------------------
+
+WEIGHTS = {
+    **dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), "D D"),
+    **dict.fromkeys(("b_Q", "b_K", "b_V", "b_O", "b2", "gain1", "bias1", "gain2", "bias2"), "D"),
+    "W1": "D d_ff",
+    "b1": "d_ff",
+    "W2": "d_ff D",
+}
+BLOCKS = {
+    "three_heads": {"T": 5, "D": 12, "n_heads": 3, "d_ff": 7},
+    "one_head": {"T": 4, "D": 6, "n_heads": 1, "d_ff": 10},
+    "one_token": {"T": 1, "D": 10, "n_heads": 2, "d_ff": 3},
+    "square": {"T": 7, "D": 8, "n_heads": 2, "d_ff": 8},
+}
+USUAL = BLOCKS["three_heads"]
+
+
+def draw_block(batch=(), *, T, D, n_heads, d_ff):
+    """X, p and n_heads; what the sublayers put out is of order one."""
+    X = draw("batch T D", batch=batch, T=T, D=D)
+    p = {name: draw(spec, D=D, d_ff=d_ff) for name, spec in WEIGHTS.items()}
+    return X, {name: of_order_one(w, fan_in=w.shape[0]) for name, w in p.items()}, n_heads
+
+
+def of_order_one(w, fan_in):
+    return w / math.sqrt(fan_in) if w.dim() == 2 else w
+
+
+def scaled(p, names, factor):
+    return {name: factor * w if name in names.split() else w for name, w in p.items()}
+
+
+def check_block(student, name, *args):
+    own, want = getattr(student, name), getattr(ref, name)
+    agree(own, want, *args, carried=earlier(student, "layer_norm", "feed_forward"))
+
+
+OFF = {"both_sublayers": "W_O W2", "feed_forward": "W2", "attention": "W_O"}
+
+
+def check_residuals(student, name, off):
+    """A sublayer whose last weight is 0 puts out its bias only: what is left is the path around it."""
+    X, p, n_heads = draw_block((2,), **USUAL)
+    check_block(student, name, X, scaled(p, OFF[off], 0.0), n_heads)
+
+
+MASKS = ["causal", "padding", "each_example", "two_batch_axes"]
+
+
+def draw_mask(kind, T):
+    """A batch and a mask for it, as many examples as there are heads in USUAL."""
+    return {
+        "causal": ((3,), causal_mask(T)),
+        "padding": ((3,), padding_mask([T - 1, 2, T], T)),
+        "each_example": ((3,), random_mask(3, T, T)),
+        "two_batch_axes": ((2, 3), random_mask(2, 1, T, T)),
+    }[kind]
+
+
+def check_masked(student, name, kind):
+    batch, mask = draw_mask(kind, USUAL["T"])
+    check_block(student, name, *draw_block(batch, **USUAL), mask)
+
+
+def check_block_gradients(student, name):
+    args = *draw_block((2,), **USUAL), causal_mask(USUAL["T"])
+    check_block(student, name, *args)
+    if not current().carried:  # the gradients of a result that stands on other parts 1 and 2 are other ones
+        gradients_agree(getattr(student, name), getattr(ref, name), *args)
+
+
+def check_block_manners(student, name):
+    X, p, n_heads = draw_block((2,), **USUAL)
+    X, p = X.float(), {key: w.float() for key, w in p.items()}
+    mask = random_mask(2, 5, 5)
+    check_block(student, name, X, p, n_heads, mask)
+    own = getattr(student, name)
+    repeatable(own, X, p, n_heads, mask)
+    for check in (leaves_inputs, keeps_dtype, works_on_meta):
+        if earlier_parts_hold(check, student, X, p):
+            check(own, X, p, n_heads, mask)
+
+
+def earlier_parts_hold(check, student, X, p):
+    return holds(check, student.layer_norm, X, p["gain1"], p["bias1"], EPS) and holds(
+        check, student.feed_forward, X, p["W1"], p["b1"], p["W2"], p["b2"]
+    )
+
+
+@number("3.1")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("off", OFF)
+def test_post_norm_residuals(student, off):
+    """The way around each sublayer: what is left of the block when sublayers are switched off."""
+    check_residuals(student, "post_norm_block", off)
+
+
+@number("3.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", BLOCKS.values(), ids=BLOCKS)
+def test_post_norm_block(student, sizes):
+    """The whole block: one sequence, no mask."""
+    check_block(student, "post_norm_block", *draw_block(**sizes))
+
+
+@number("3.3")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(2,), (2, 6)], ids=batch_id)
+def test_post_norm_batch(student, batch):
+    """The block with batch dimensions in front."""
+    check_block(student, "post_norm_block", *draw_block(batch, **USUAL))
+
+
+@number("3.4")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("kind", MASKS)
+def test_post_norm_mask(student, kind):
+    """The block under a mask: causal, padding, one for every example."""
+    check_masked(student, "post_norm_block", kind)
+
+
+@number("3.5")
+@weight(0.25)
+@visibility("after_published")
+def test_post_norm_eps(student):
+    """Both layer norms use EPS: tokens with a tiny variance."""
+    X, p, n_heads = draw_block((2,), **USUAL)
+    p = scaled(p, "W_O b_O W2 b2", 1e-3)
+    check_block(student, "post_norm_block", 3e-3 * X, scaled(p, "gain1 bias1", 3e-3), n_heads)
+
+
+@number("3.6")
+@weight(0.5)
+@visibility("after_published")
+def test_post_norm_gradients(student):
+    """Gradients flow back through both norms and both residual connections."""
+    check_block_gradients(student, "post_norm_block")
+
+
+@number("3.7")
+@weight(0.25)
+@visibility("after_published")
+def test_post_norm_manners(student):
+    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    check_block_manners(student, "post_norm_block")
+
+
+@number("4.1")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("off", OFF)
+def test_pre_norm_residuals(student, off):
+    """The way around each sublayer: what is left of the block when sublayers are switched off."""
+    check_residuals(student, "pre_norm_block", off)
+
+
+@number("4.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", BLOCKS.values(), ids=BLOCKS)
+def test_pre_norm_block(student, sizes):
+    """The whole block: one sequence, no mask."""
+    check_block(student, "pre_norm_block", *draw_block(**sizes))
+
+
+@number("4.3")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(2,), (2, 6)], ids=batch_id)
+def test_pre_norm_batch(student, batch):
+    """The block with batch dimensions in front."""
+    check_block(student, "pre_norm_block", *draw_block(batch, **USUAL))
+
+
+@number("4.4")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("kind", MASKS)
+def test_pre_norm_mask(student, kind):
+    """The block under a mask: causal, padding, one for every example."""
+    check_masked(student, "pre_norm_block", kind)
+
+
+@number("4.5")
+@weight(0.25)
+@visibility("after_published")
+def test_pre_norm_eps(student):
+    """Both layer norms use EPS: tokens with a tiny variance."""
+    X, p, n_heads = draw_block((2,), **USUAL)
+    check_block(student, "pre_norm_block", 3e-3 * X, scaled(p, "W_O b_O", 1e-3), n_heads)
+
+
+@number("4.6")
+@weight(0.5)
+@visibility("after_published")
+def test_pre_norm_gradients(student):
+    """Gradients flow back through both norms and both residual connections."""
+    check_block_gradients(student, "pre_norm_block")
+
+
+@number("4.7")
+@weight(0.25)
+@visibility("after_published")
+def test_pre_norm_manners(student):
+    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    check_block_manners(student, "pre_norm_block")
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Part 5: TransformerBlock
+# ------------------------------------------------------------------------------------------------------------
+
+NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post_norm", "pre_norm"])
+MODULES = {
+    "no_batch": {"batch": (), "T": 5, "D": 12, "n_heads": 3, "d_ff": 7},
+    "one_batch": {"batch": (2,), "T": 5, "D": 12, "n_heads": 3, "d_ff": 7},
+    "two_batches": {"batch": (3, 6), "T": 4, "D": 10, "n_heads": 2, "d_ff": 16},
+    "one_token": {"batch": (2,), "T": 1, "D": 6, "n_heads": 1, "d_ff": 6},
+}
+
+
+def torch_layer(D, n_heads, d_ff, norm_first):
+    """PyTorch's own block."""
+    return nn.TransformerEncoderLayer(
+        D, n_heads, d_ff, dropout=0.0, norm_first=norm_first, batch_first=True, dtype=torch.float64
+    )
+
+
+def draw_module_weights(D, n_heads, d_ff):
+    """Weights of order one for every parameter of PyTorch's own block, by name."""
+    shapes = {name: tuple(w.shape) for name, w in torch_layer(D, n_heads, d_ff, False).state_dict().items()}
+    drawn = {name: draw("shape", shape=shape) for name, shape in shapes.items()}
+    return {name: of_order_one(w, fan_in=w.shape[-1]) for name, w in drawn.items()}
+
+
+def loaded(module, weights):
+    module.load_state_dict(weights)
+    return module
+
+
+def run_block(weights, X, mask, *sizes):
+    return loaded(ref.TransformerBlock(*sizes).double(), weights)(X, mask)
+
+
+def own_runner(student):
+    """The same with the student's class."""
+
+    def run_own_block(weights, X, mask, *sizes):
+        module = loaded(student.TransformerBlock(*sizes[:3], norm_first=sizes[3]), weights)
+        return module(X) if mask is None else module(X, mask)
+
+    return run_own_block
+
+
+def require_same_as_torch(weights, X, mask, *sizes):
+    """PyTorch's own module gives the reference's numbers. Its masks are True where looking is forbidden."""
+    T, D = X.shape[-2:]
+    blocked = None
+    if mask is not None:
+        blocked = ~mask.expand(*X.shape[:-2], T, T).reshape(-1, T, T).repeat_interleave(sizes[1], dim=0)
+    theirs = loaded(torch_layer(*sizes), weights)(X.reshape(-1, T, D), src_mask=blocked)
+    if not torch.allclose(run_block(weights, X, mask, *sizes), theirs.reshape(X.shape), rtol=1e-9, atol=1e-9):
+        raise RuntimeError("the reference and PyTorch's nn.TransformerEncoderLayer disagree")
+
+
+FUNCTIONS = ("layer_norm", "feed_forward", "post_norm_block", "pre_norm_block")
+
+
+def check_module(student, weights, X, mask, *sizes):
+    """The student's module gives the numbers of the reference and of PyTorch."""
+    require_same_as_torch(weights, X, mask, *sizes)
+    agree(own_runner(student), run_block, weights, X, mask, *sizes, carried=earlier(student, *FUNCTIONS))
+
+
+def check_module_of(student, norm_first, batch, T, D, n_heads, d_ff):
+    sizes = D, n_heads, d_ff
+    weights = draw_module_weights(*sizes)
+    check_module(student, weights, draw("batch T D", batch=batch, T=T, D=D), None, *sizes, norm_first)
+
+
+def outlines(parameters):
+    """Names and shapes, with the values of the norms alone, whose start is prescribed."""
+    return {
+        name: value.clone() if name.startswith("norm") else torch.zeros(value.shape)
+        for name, value in parameters.items()
+    }
+
+
+def reference_outlines(*sizes):
+    return outlines(dict(ref.TransformerBlock(*sizes).state_dict()))
+
+
+@number("5.1")
+@weight(0.5)
+@visibility("after_published")
+@NORMS
+def test_module_parameters(student, norm_first):
+    """The parameters of nn.TransformerEncoderLayer, by name and shape; gains start as 1, the norms' biases as 0."""
+    sizes = 6, 2, 5, norm_first
+    theirs = torch_layer(*sizes).state_dict()
+    if {name: w.shape for name, w in theirs.items()} != {
+        name: w.shape for name, w in ref.TransformerBlock(*sizes).named_parameters()
+    }:
+        raise RuntimeError("the reference's parameters are not those of nn.TransformerEncoderLayer")
+
+    def own_outlines(*sizes):
+        return outlines(student.TransformerBlock(*sizes[:3], norm_first=sizes[3]).parameters())
+
+    agree(own_outlines, reference_outlines, *sizes)
+
+
+@number("5.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", MODULES.values(), ids=MODULES)
+def test_module_post_norm(student, sizes):
+    """norm_first=False: the numbers of PyTorch's own module."""
+    check_module_of(student, False, **sizes)
+
+
+@number("5.3")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", MODULES.values(), ids=MODULES)
+def test_module_pre_norm(student, sizes):
+    """norm_first=True: the numbers of PyTorch's own module."""
+    check_module_of(student, True, **sizes)
+
+
+@number("5.4")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("kind", MASKS)
+@NORMS
+def test_module_mask(student, norm_first, kind):
+    """Under a mask: causal, padding, one for every example; True means may look."""
+    batch, mask = draw_mask(kind, 5)
+    weights = draw_module_weights(12, 3, 7)
+    check_module(student, weights, draw("batch T D", batch=batch, T=5, D=12), mask, 12, 3, 7, norm_first)
+
+
+@number("5.5")
+@weight(0.25)
+@visibility("after_published")
+@NORMS
+def test_module_eps(student, norm_first):
+    """Both norms of the module use EPS: tokens with a tiny variance."""
+    tiny = "self_attn.out_proj.weight self_attn.out_proj.bias"
+    if not norm_first:
+        tiny += " linear2.weight linear2.bias norm1.weight norm1.bias"
+    weights = scaled(draw_module_weights(12, 3, 7), tiny, 1e-3)
+    check_module(student, weights, 3e-3 * draw("batch T D", batch=(2,), T=5, D=12), None, 12, 3, 7, norm_first)
+
+
+@number("5.6")
+@weight(0.75)
+@visibility("after_published")
+@NORMS
+def test_module_gradients(student, norm_first):
+    """Gradients reach the tokens and every parameter."""
+    sizes = 12, 3, 7, norm_first
+    weights, X, mask = draw_module_weights(*sizes[:3]), draw("batch T D", batch=(2,), T=5, D=12), random_mask(2, 5, 5)
+    check_module(student, weights, X, mask, *sizes)
+    if current().carried:  # the gradients of a result that stands on other earlier parts are other ones
+        return
+    own = loaded(student.TransformerBlock(*sizes[:3], norm_first=norm_first), weights)
+    gradients_agree(own, loaded(torch_layer(*sizes), weights), X)
+    gradients_agree(own, loaded(ref.TransformerBlock(*sizes).double(), weights), X, mask)
+
+
+@number("5.7")
+@weight(0.25)
+@visibility("after_published")
+def test_module_manners(student):
+    """The same in eval mode and every time, in float32 and on any device; inputs and parameters are left alone."""
+    sizes = 12, 3, 7, True
+    weights, X, mask = draw_module_weights(*sizes[:3]), draw("batch T D", batch=(2,), T=5, D=12), random_mask(2, 5, 5)
+    narrow = {name: w.float() for name, w in weights.items()}
+    check_module_in_float32(student, narrow, X.float(), mask, *sizes)
+    own = loaded(student.TransformerBlock(*sizes[:3], norm_first=True), narrow)
+    check_module_manners(own, X.float(), mask)
+    agree(own.state_dict(), narrow)
+    own.eval()
+    repeatable(own, X.float(), mask)
+
+
+def check_module_in_float32(student, weights, X, mask, *sizes):
+    agree(own_runner(student), run_block, weights, X, mask, *sizes, carried=earlier(student, *FUNCTIONS))
+
+
+def check_module_manners(own, *args):
+    """The manners of a module in float32."""
+    repeatable(own, *args)
+    leaves_inputs(own, *args)
+    keeps_dtype(own, *args, dtypes=[torch.float32])
+    works_on_meta(own, *args)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Part 6: Transformer
+# ------------------------------------------------------------------------------------------------------------
+
+VOCABULARY, LONGEST, D, N_HEADS, D_FF, LAYERS = SMALL = 11, 9, 6, 2, 7, 3
+TOKENS = {
+    "no_batch": ((), 5),
+    "one_batch": ((4,), 5),
+    "two_batches": ((2, 3), 4),
+    "longest": ((2,), LONGEST),
+    "one_token": ((3,), 1),
+}
+
+
+def draw_transformer_weights(vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
+    """Weights of order one by the names of the handout; those of the blocks are PyTorch's."""
+    weights = {"embed.weight": draw("V D", V=vocab_size, D=d_model), "positions": draw("L D", L=max_len, D=d_model)}
+    for i in range(n_layers):
+        block = draw_module_weights(d_model, n_heads, d_ff)
+        weights.update({f"blocks.{i}.{name}": w for name, w in block.items()})
+    return weights
+
+
+def draw_ids(*shape):
+    """Token ids; 0 is among them."""
+    ids = torch.randint(0, VOCABULARY, shape, generator=current().generator)
+    ids[..., shape[-1] // 2] = 0
+    return ids
+
+
+def run_transformer(weights, tokens, *sizes):
+    return loaded(ref.Transformer(*sizes).double(), weights)(tokens)
+
+
+def run_block_by_block(weights, tokens, vocab_size, max_len, d_model, n_heads, d_ff, n_layers, norm_first):
+    """The same from blocks that are run one by one, so that the student's own block can stand in."""
+    T = tokens.shape[-1]
+    X = weights["embed.weight"][tokens] + weights["positions"][:T]
+    for i in range(n_layers):
+        start = f"blocks.{i}."
+        block = {name.removeprefix(start): w for name, w in weights.items() if name.startswith(start)}
+        X = run_block(block, X, causal_mask(T), d_model, n_heads, d_ff, norm_first)
+    return X
+
+
+def own_transformer(student, *sizes):
+    return student.Transformer(*sizes[:-1], norm_first=sizes[-1])
+
+
+def check_transformer(student, weights, tokens, *sizes):
+    """The student's transformer gives the reference's numbers, or those its own blocks make."""
+
+    def run_own(weights, tokens, *sizes):
+        return loaded(own_transformer(student, *sizes), weights)(tokens)
+
+    given = weights, tokens, *sizes
+    try:
+        agree(run_own, run_transformer, *given, carried=earlier(student, *FUNCTIONS))
+    except Failed:
+        if not is_a_stack_of_own_blocks(student, run_own, *given):
+            raise
+
+
+def is_a_stack_of_own_blocks(student, run_own, *given):
+    """Whether the answer is right given the student's own part 5. The mistake has been named already."""
+    case = current()
+    budget, case.budget = case.budget, 0.0
+    right = holds(agree, run_own, run_block_by_block, *given, carried={"run_block": own_runner(student)})
+    case.budget = budget
+    case.carried = ["TransformerBlock" if name == "run_block" else name for name in case.carried]
+    return right
+
+
+@number("6.1")
+@weight(0.25)
+@visibility("after_published")
+def test_transformer_parameters(student):
+    """The parameters of the handout by name and shape; every block has its own."""
+
+    def own_outlines(*sizes):
+        return shapes_of(own_transformer(student, *sizes).parameters())
+
+    def reference_shapes(*sizes):
+        return shapes_of(dict(ref.Transformer(*sizes).named_parameters()))
+
+    expected = {name: list(w.shape) for name, w in draw_transformer_weights(*SMALL).items()}
+    if reference_shapes(*SMALL, False) != expected:
+        raise RuntimeError("the reference's parameters are not those of the handout")
+    agree(own_outlines, reference_shapes, *SMALL, False)
+
+
+def shapes_of(parameters):
+    return {name: list(w.shape) for name, w in parameters.items()}
+
+
+@number("6.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize(("batch", "T"), TOKENS.values(), ids=TOKENS)
+@NORMS
+def test_transformer(student, norm_first, batch, T):
+    """Embedding, positions, and a stack of three blocks."""
+    given = draw_transformer_weights(*SMALL), draw_ids(*batch, T), *SMALL, norm_first
+    if not torch.allclose(run_transformer(*given), run_block_by_block(*given), rtol=1e-9, atol=1e-9):
+        raise RuntimeError("the reference's Transformer is not a stack of its blocks")
+    check_transformer(student, *given)
+
+
+@number("6.3")
+@weight(0.25)
+@visibility("after_published")
+@NORMS
+def test_transformer_causality(student, norm_first):
+    """Changing token t changes no output before t."""
+    weights, scores = draw_transformer_weights(*SMALL), draw("N T V", N=2, T=7, V=VOCABULARY)
+    own = OfLargest(loaded(own_transformer(student, *SMALL, norm_first), weights))
+    try:
+        check_transformer(student, weights, scores.argmax(-1), *SMALL, norm_first)
+    except Failed as failure:
+        if not failure.verdict.causes:
+            causal(own, scores)  # a leak says more than wrong numbers
+        raise
+    if not current().carried:
+        causal(own, scores)
+
+
+class OfLargest:
+    """A transformer as a function of real numbers (…, T, vocab_size), so that a check can change tokens."""
+
+    name = "Transformer"
+
+    def __init__(self, module):
+        self.module = module
+
+    def __call__(self, scores):
+        return self.module(scores.argmax(-1))
+
+    def call(self, args, kwargs):
+        return Answer(self(*args))
+
+
+@number("6.4")
+@weight(0.25)
+@visibility("after_published")
+def test_transformer_gradients(student):
+    """Gradients reach every parameter of the stack, the embedding and the positions."""
+    sizes = *SMALL[:-1], 2, True
+    weights, tokens = draw_transformer_weights(*sizes[:-1]), draw_ids(2, 5)
+    check_transformer(student, weights, tokens, *sizes)
+    if not current().carried:
+        own = loaded(own_transformer(student, *sizes), weights)
+        gradients_agree(own, loaded(ref.Transformer(*sizes).double(), weights), tokens)
+
+
+@number("6.5")
+@weight(0.25)
+@visibility("after_published")
+def test_transformer_too_long(student):
+    """A sequence that is longer than max_len raises ValueError, and one of max_len does not."""
+    weights = draw_transformer_weights(*SMALL)
+    check_transformer(student, weights, draw_ids(2, LONGEST), *SMALL, False)
+    own = loaded(own_transformer(student, *SMALL, False), weights)
+    for T in (LONGEST + 1, 2 * LONGEST):
+        raises(ValueError, own, draw_ids(2, T))
+
+
+@number("6.6")
+@weight(0.25)
+@visibility("after_published")
+def test_transformer_manners(student):
+    """The same in eval mode and every time, in float32 and on any device; tokens and parameters are left alone."""
+    weights = {name: w.float() for name, w in draw_transformer_weights(*SMALL).items()}
+    tokens = draw_ids(2, 5)
+    check_transformer(student, weights, tokens, *SMALL, True)
+    own = loaded(own_transformer(student, *SMALL, True), weights)
+    repeatable(own, tokens)
+    leaves_inputs(own, tokens)
+    works_on_meta(own, tokens)
+    agree(own.state_dict(), weights)
+    agree(own.eval()(tokens), own.train()(tokens))

@@ -1,0 +1,72 @@
+"""What several tests share: a course whose limits are short, and a grading engine that is started once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from softmark.batch.grader import Grader
+from softmark.grading.messages import Job, Setup
+from softmark.grading.result import Result, Submission
+from softmark.sandbox.procfs import descendants
+
+ROOT = Path(__file__).parents[1]
+STRONGEST = "full" if os.geteuid() == 0 else "user"
+SHORT_LIMITS = "[limits]\ncpu_seconds = 1\nimport_seconds = 2\nmemory_mb = 400\nfile_mb = 60\n"
+
+
+@pytest.fixture(scope="session")
+def short_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The attention homework with limits so short that a time-out is not waited for long."""
+    root = tmp_path_factory.mktemp("course")
+    for part in ("graders/attention_scores", "reference"):
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+    config = root / "graders/attention_scores/homework.toml"
+    before, _, after = config.read_text().partition("[limits]")
+    config.write_text(before + SHORT_LIMITS + after[after.index("\n[[part]]") :])
+    return root
+
+
+@pytest.fixture(scope="session")
+def reference_source() -> str:
+    return (ROOT / "reference/attention_scores.py").read_text()
+
+
+@dataclass(frozen=True)
+class Bench:
+    """An engine at the strongest level with short limits, and what it leaves behind."""
+
+    grader: Grader
+    scratch: Path
+
+    def grade(self, source: str) -> Result:
+        """Grades a source text as `attention_scores`."""
+        name = "attention_scores.py"
+        return list(self.grader.grade(Job(Submission(id="test"), name, {name: source.encode()})))[-1]
+
+    def processes(self) -> list[int]:
+        """Processes below the engine, but for the zygote."""
+        _zygote, *others = sorted(descendants(self.grader.pid))
+        return others
+
+    def files(self) -> list[str]:
+        """What lies in the scratch directories of student processes."""
+        return [str(entry) for root in self.scratch.glob("softmark-*") for entry in root.iterdir()]
+
+
+@pytest.fixture(scope="session")
+def bench(short_course: Path) -> Iterator[Bench]:
+    """One engine for many submissions; its scratch directories are where the test can see them."""
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        Path(place).chmod(0o711)
+        patch.setattr(tempfile, "tempdir", place)
+        with Grader(Setup(str(short_course), "attention_scores", STRONGEST, progress=False)) as grader:
+            grader.ready()
+            patch.undo()
+            yield Bench(grader, Path(place))

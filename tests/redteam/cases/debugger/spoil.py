@@ -1,0 +1,3 @@
+def attention(Q, K, V, mask=None):
+    breakpoint()
+    return Q, K

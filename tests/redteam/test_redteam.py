@@ -1,0 +1,75 @@
+"""Hostile and broken submissions: each case must cost what it must cost, and nothing else.
+
+One folder a case in cases/: `spoil.py` is appended to the reference solution, so that its definitions replace the
+reference's; `case.toml` says what must come of it. After every case the same engine grades the untouched reference at
+full marks: no case may spoil the next submission's grading.
+
+    outcome = "part"        the part that was spoilt loses all its marks, with a message that matches `says`
+    outcome = "neighbours"  every other part keeps full marks
+    outcome = "full"        nothing is lost
+    outcome = "nothing"     the file cannot be loaded: every part 0, one reason at the top that matches `says`
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from softmark.grading.result import Outcome, Result, Status
+from softmark.report.gradescope import encoded
+
+if TYPE_CHECKING:
+    from tests.conftest import Bench
+
+CASES = Path(__file__).parent / "cases"
+SPOILT = "6"
+
+
+def lost(result: Result) -> dict[str, float]:
+    return {part.number: part.points - part.earned for part in result.parts if part.earned != part.points}
+
+
+def said(result: Result) -> str:
+    facts = [f"{verdict.fact} {verdict.where}" for test in result.tests for verdict in test.verdicts]
+    return "\n".join(facts)
+
+
+@pytest.mark.parametrize("case", sorted(CASES.iterdir()), ids=lambda case: case.name)
+class TestRedteam:
+    """What must hold for every case, through the real sandbox."""
+
+    def test_costs_what_it_must_and_nothing_else(self, case: Path, bench: Bench, reference_source: str) -> None:
+        """The part spoilt loses its marks with a clear message, all others keep theirs, and nothing is left."""
+        expected = tomllib.loads((case / "case.toml").read_text())
+        result = bench.grade(reference_source + "\n\n" + (case / "spoil.py").read_text())
+        assert bench.processes() == []
+        assert bench.files() == []
+        encoded(result)  # strict JSON in Gradescope's form, whatever was printed or raised
+        assert [test.name for test in result.tests] == [test.name for test in bench.grade(reference_source).tests]
+        getattr(self, f"_check_{expected['outcome']}")(result, expected)
+        again = bench.grade(reference_source)
+        assert again.total == again.max_score
+
+    def _check_part(self, result: Result, expected: dict[str, str]) -> None:
+        assert result.status is Status.GRADED
+        assert lost(result) == {SPOILT: 4.0}, said(result)
+        assert re.search(expected["says"], said(result)), said(result)
+        if "category" in expected:
+            assert {v.category for test in result.tests for v in test.verdicts} == {expected["category"]}
+
+    def _check_neighbours(self, result: Result, expected: dict[str, str]) -> None:
+        assert result.status is Status.GRADED
+        assert set(lost(result)) <= {SPOILT}, said(result)
+
+    def _check_full(self, result: Result, expected: dict[str, str]) -> None:
+        assert lost(result) == {}, said(result)
+
+    def _check_nothing(self, result: Result, expected: dict[str, str]) -> None:
+        assert result.status is Status.NOT_GRADABLE
+        assert result.total == 0
+        assert all(test.outcome is Outcome.FAILED for test in result.tests)
+        assert re.search(expected["says"], result.reason), result.reason

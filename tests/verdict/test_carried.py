@@ -1,0 +1,156 @@
+"""Carried error: right given the student's own earlier part, and what does not count as that."""
+
+import pytest
+import torch
+
+from softmark.verdict import Case, agree, draw, judging
+from softmark.verdict.carried import AT_MOST
+from tests.verdict import lecture as ref
+from tests.verdict.students import InProcess, failure
+
+
+def unscaled(Q, K):
+    return Q @ K.transpose(-1, -2)
+
+
+def attention_on(scores):
+    """A student's attention that is right but for the scores it builds on."""
+
+    def attention(Q, K, V, mask=None):
+        A = torch.softmax(scores(Q, K), -1)
+        return A @ V, A
+
+    return InProcess(attention)
+
+
+@pytest.fixture
+def case():
+    with judging(Case(seed=5, parts={"scores": "3", "softmax_rows": "4"})) as case:
+        yield case
+
+
+@pytest.fixture
+def qkv(case):
+    return draw("n d", "m d", "m e", n=5, m=7, d=3, e=4)
+
+
+class TestCarried:
+    """An answer that the reference gives with the student's earlier function is right."""
+
+    def test_is_right_and_marked(self, case, qkv):
+        """agree returns, and the case says whose part it was given."""
+        agree(attention_on(unscaled), ref.attention, *qkv, carried={"scores": InProcess(unscaled)})
+        assert case.carried == ["scores"]
+        assert case.note == "right, given your part 3"
+        assert case.checks[0].category is None
+
+    def test_names_only_what_is_wrong(self, case, qkv):
+        """Of two earlier parts, the right one is not blamed."""
+        earlier = {"scores": InProcess(unscaled), "softmax_rows": InProcess(ref.softmax_rows)}
+        agree(attention_on(unscaled), ref.attention, *qkv, carried=earlier)
+        assert case.carried == ["scores"]
+
+    def test_two_wrong_parts(self, case, qkv):
+        """Two wrong earlier parts are carried together."""
+
+        def over_queries(S):
+            return torch.softmax(S, -2)
+
+        def attention(Q, K, V, mask=None):
+            A = over_queries(unscaled(Q, K))
+            return A @ V, A
+
+        earlier = {"scores": InProcess(unscaled), "softmax_rows": InProcess(over_queries)}
+        agree(InProcess(attention), ref.attention, *qkv, carried=earlier)
+        assert case.note == "right, given your part 3 and part 4"
+
+    def test_in_single_precision(self, case):
+        """Earlier parts see the inputs in the dtype the student saw."""
+        qkv = draw("n d", "m d", "m e", n=5, m=7, d=3, e=4, dtype=torch.float32)
+        agree(attention_on(unscaled), ref.attention, *qkv, carried={"scores": InProcess(unscaled)})
+        assert case.carried == ["scores"]
+
+    def test_a_right_answer_needs_none(self, case, qkv):
+        """Nothing is carried, and the earlier part is not even called, when the answer is right as it is."""
+        earlier = InProcess(unscaled)
+        agree(InProcess(ref.attention), ref.attention, *qkv, carried={"scores": earlier})
+        assert case.carried == []
+        assert case.note == ""
+        assert earlier.calls == 0
+
+    def test_the_reference_is_put_back(self, case, qkv):
+        """The student's function stands in the reference's place for one run only."""
+        before = ref.scores
+        agree(attention_on(unscaled), ref.attention, *qkv, carried={"scores": InProcess(unscaled)})
+        assert ref.scores is before
+
+
+class TestGuards:
+    """What is nothing to build on is not carried."""
+
+    @pytest.mark.parametrize(
+        "earlier",
+        [
+            lambda Q, K: torch.zeros(Q.shape[-2], K.shape[-2], dtype=Q.dtype),
+            lambda Q, K: torch.arange(35.0, dtype=Q.dtype).reshape(5, 7),
+        ],
+        ids=["zeros", "constant"],
+    )
+    def test_must_depend_on_its_inputs(self, case, qkv, earlier):
+        """A constant of the right shape makes later parts trivial."""
+        failure(agree, attention_on(earlier), ref.attention, *qkv, carried={"scores": InProcess(earlier)})
+        assert case.carried == []
+
+    def test_must_be_finite(self, case, qkv):
+        """NaN carried along makes NaN of everything."""
+
+        def broken(Q, K):
+            return unscaled(Q, K) * float("nan")
+
+        failure(agree, attention_on(broken), ref.attention, *qkv, carried={"scores": InProcess(broken)})
+        assert case.carried == []
+
+    def test_must_have_the_right_shape(self, case):
+        """A transposed score matrix is no score matrix, even where the rest would run."""
+        qkv = draw("n d", "m d", "m e", n=5, m=7, d=3, e=4)
+
+        def transposed(Q, K):
+            return K @ Q.T
+
+        def attention(Q, K, V, mask=None):
+            A = torch.softmax(transposed(Q, K), -1)
+            return A.T @ V, A
+
+        failure(agree, InProcess(attention), ref.attention, *qkv, carried={"scores": InProcess(transposed)})
+        assert case.carried == []
+
+    def test_must_not_raise(self, case, qkv):
+        """An earlier part that fails carries nothing, and its failure is not this part's."""
+
+        def raising(Q, K):
+            raise ValueError
+
+        verdict = failure(agree, attention_on(unscaled), ref.attention, *qkv, carried={"scores": InProcess(raising)})
+        assert verdict.category == "value"
+
+    def test_own_mistakes_stay_wrong(self, case, qkv):
+        """A later part with a mistake of its own is wrong whatever came before."""
+
+        def attention(Q, K, V, mask=None):
+            A = torch.softmax(unscaled(Q, K), -2)
+            return A @ V, A
+
+        failure(agree, InProcess(attention), ref.attention, *qkv, carried={"scores": InProcess(unscaled)})
+        assert case.carried == []
+
+    def test_is_capped(self, case, qkv):
+        """A case carries a limited number of checks: each costs calls of the student's code."""
+        earlier = {"scores": InProcess(unscaled)}
+        for _ in range(AT_MOST):
+            agree(attention_on(unscaled), ref.attention, *qkv, carried=earlier)
+        failure(agree, attention_on(unscaled), ref.attention, *qkv, carried=earlier)
+
+    def test_an_unknown_name_is_the_test_authors_mistake(self, case, qkv):
+        """A name that the reference does not call is refused even when the student's answer is right."""
+        with pytest.raises(TypeError, match='carried names "score", which attention does not call'):
+            agree(InProcess(ref.attention), ref.attention, *qkv, carried={"score": InProcess(unscaled)})

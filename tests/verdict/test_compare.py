@@ -1,0 +1,205 @@
+"""The sentences of a failed comparison: the fact first, then the place, and nothing hidden in the wrong field."""
+
+import math
+
+import pytest
+import torch
+
+from softmark.verdict import Case, Category, agree, draw, judging
+from tests.verdict import lecture
+from tests.verdict.students import InProcess, failure
+
+WIDE = torch.arange(15.0, dtype=torch.float64).reshape(3, 5)
+
+
+class TestShapes:
+    """A wrong shape is named with the nearest explanation there is."""
+
+    @pytest.mark.parametrize(
+        ("got", "want", "fact"),
+        [
+            ((5, 3), (3, 5), "shape (5, 3), expected (3, 5): the last two axes are exchanged"),
+            ((2, 5, 3), (2, 3, 5), "shape (2, 5, 3), expected (2, 3, 5): the last two axes are exchanged"),
+            ((5, 2, 3), (2, 3, 5), "shape (5, 2, 3), expected (2, 3, 5): the axes are in another order"),
+            ((3, 5), (2, 3, 5), "shape (3, 5), expected (2, 3, 5): the first axis is missing"),
+            ((5,), (2, 3, 5), "shape (5,), expected (2, 3, 5): the leading axes are missing"),
+            ((1, 3, 5), (3, 5), "shape (1, 3, 5), expected (3, 5): there is one axis too many in front"),
+            ((3, 1), (3,), "shape (3, 1), expected (3,): an axis of length 1 is too many"),
+            ((3,), (3, 1), "shape (3,), expected (3, 1): an axis of length 1 is missing"),
+            ((15,), (3, 5), "shape (15,), expected (3, 5): as many values, but arranged in other axes"),
+            ((3, 4), (3, 5), "shape (3, 4), expected (3, 5): axis 1 has length 4, not 5"),
+            ((0,), (3, 5), "shape (0,), expected (3, 5)"),
+            ((), (3, 5), "shape (), expected (3, 5): that is a single number"),
+        ],
+    )
+    def test_are_explained(self, got, want, fact):
+        """The clause after the colon says how the shapes are related."""
+        verdict = failure(agree, torch.zeros(got), torch.zeros(want))
+        assert verdict.category is Category.SHAPE
+        assert verdict.fact == fact
+
+    def test_of_another_output_are_recognised(self):
+        """Two outputs in the wrong order are told by their shapes."""
+        verdict = failure(agree, (torch.zeros(4), torch.zeros(3)), (torch.zeros(3), torch.zeros(4)))
+        assert verdict.fact == (
+            "output 1 of 2: shape (4,), expected (3,): that is the shape of another output, are they exchanged?"
+        )
+
+    def test_never_broadcast(self):
+        """A single number does not stand for a matrix of it."""
+        assert failure(agree, torch.ones(1, 1), torch.ones(3, 3)).category is Category.SHAPE
+
+
+class TestValues:
+    """A wrong number is counted, described as a whole where that is possible, and located."""
+
+    @pytest.mark.parametrize(
+        ("wrong", "fact"),
+        [
+            (lambda x: x * 1.5 + 0, "14 of 15 values are wrong: each is 1.5 times what is expected"),
+            (lambda x: -x, "14 of 15 values are wrong: each has the opposite sign"),
+            (lambda x: x + 2, "all 15 values are wrong: each is 2 too large"),
+            (lambda x: x - 0.5, "all 15 values are wrong: each is 0.5 too small"),
+            (lambda x: x * 0, "14 of 15 values are wrong: all are zero"),
+            (lambda x: x.index_add(0, torch.tensor([1]), torch.ones(1, 5).double() * x[2] ** 2), None),
+            (lambda x: x**2, "13 of 15 values are wrong"),
+        ],
+    )
+    def test_are_described_as_a_whole(self, wrong, fact):
+        """A factor, an offset, a sign, a single wrong row: said in one clause."""
+        verdict = failure(agree, wrong(WIDE), WIDE)
+        assert verdict.fact == (fact or "5 of 15 values are wrong: only in row 1")
+
+    def test_transposed_square(self):
+        """A transposed square matrix is recognised although its shape is right."""
+        square = torch.randn(4, 4, dtype=torch.float64)
+        assert "transposed" in failure(agree, square.T, square).fact
+
+    def test_exchanged_outputs(self):
+        """Two outputs of one shape in the wrong order are recognised by their numbers."""
+        h, c = torch.randn(2, 3, 4, dtype=torch.float64)
+        assert failure(agree, (c, h), (h, c)).fact.endswith("that is output 2, are the outputs exchanged?")
+
+    def test_where_is_the_worst(self):
+        """The place is that of the largest error over its tolerance, with got, expected and how far off."""
+        wrong = WIDE.clone()
+        wrong[1, 2] += 1e-3
+        wrong[2, 1] += 5
+        verdict = failure(agree, wrong, WIDE)
+        assert verdict.where.startswith("worst at index [2, 1]: got 16, expected 11, off by 5, ")
+        assert verdict.where.endswith(" times the tolerance")
+
+    def test_small_answers_are_shown_whole(self):
+        """Up to a dozen numbers are all there to see."""
+        verdict = failure(agree, torch.tensor([1, 2, 3]), torch.tensor([1, 2, 4]))
+        assert verdict.fact == "1 of 3 values is wrong"
+        assert verdict.where == "worst at index [2]: got 3, expected 4, off by 1; got [1, 2, 3], expected [1, 2, 4]"
+
+    def test_single_numbers(self):
+        """A number without axes needs no index."""
+        verdict = failure(agree, 0.25, 0.5)
+        assert verdict.fact == "the value is wrong"
+        assert verdict.where.startswith("got 0.25, expected 0.5, off by 0.25")
+
+    def test_exchanged_booleans(self):
+        """An inverted mask is said to be inverted."""
+        mask = torch.ones(4, 4).tril().bool()
+        assert failure(agree, ~mask, mask).fact == "all 16 values are wrong: True and False are exchanged"
+
+    def test_picture_is_the_matrix_with_the_worst_number(self):
+        """In a batch, the picture is of one example, and small; long answers have none."""
+        true = torch.zeros(2, 3, 4, dtype=torch.float64) + 1
+        wrong = true.clone()
+        wrong[1, 2, 3] = 9
+        picture = failure(agree, wrong, true).picture
+        assert picture is not None
+        assert picture.slice == (1,)
+        assert picture.got[2] == (1, 1, 1, 9)
+        assert failure(agree, torch.zeros(40, 3), torch.ones(40, 3)).picture is None
+
+
+class TestNotFinite:
+    """NaN and infinities are their own category, unless they are expected."""
+
+    def test_are_counted(self):
+        """How many, and where the first one is."""
+        wrong = WIDE.clone()
+        wrong[0, 3] = wrong[1, 1] = math.nan
+        verdict = failure(agree, wrong, WIDE)
+        assert verdict.category is Category.NAN
+        assert verdict.fact == "2 of 15 values are NaN"
+        assert verdict.where == "first at index [0, 3], expected 3"
+
+    def test_infinities_are_named(self):
+        """An overflow is called infinite."""
+        assert failure(agree, torch.tensor([1.0, math.inf]), torch.ones(2)).fact == "1 of 2 values is infinite"
+
+    def test_expected_ones_are_right(self):
+        """Where the truth is infinite or NaN, the same is right, and the other numbers are still compared."""
+        true = torch.tensor([1.0, -math.inf, math.nan, math.inf])
+        agree(true.clone(), true)
+        assert failure(agree, torch.tensor([2.0, -math.inf, math.nan, math.inf]), true).category is Category.VALUE
+        assert failure(agree, torch.tensor([1.0, -math.inf, 0.0, math.inf]), true).category is Category.VALUE
+        assert failure(agree, torch.tensor([1.0, math.inf, math.nan, math.inf]), true).category is Category.NAN
+        assert failure(agree, torch.tensor([1.0, -1e9, math.nan, math.inf]), true).category is Category.VALUE
+
+    def test_nan_never_passes(self):
+        """A single NaN among right numbers fails, for every precision."""
+        for dtype in (torch.float64, torch.float32):
+            wrong = WIDE.clone().to(dtype)
+            wrong[2, 4] = math.nan
+            assert failure(agree, wrong, WIDE).category is Category.NAN
+
+
+class TestSeverity:
+    """One cause per failing check, the most severe first."""
+
+    def test_shape_goes_before_value(self):
+        """A wrong shape in the second output hides wrong numbers in the first."""
+        verdict = failure(agree, (torch.zeros(2), torch.zeros(2)), (torch.ones(2), torch.zeros(3)))
+        assert verdict.category is Category.SHAPE
+        assert verdict.fact.startswith("output 2 of 2")
+
+
+class TestPrivacy:
+    """What is hidden stands in `where`, `picture` and `staff`, never in `fact`."""
+
+    def test_facts_carry_no_expected_value(self):
+        """The expected number, distinct from all else, does not occur in the fact."""
+        secret = torch.tensor([[0.123456789, 4.0], [5.0, 6.0]], dtype=torch.float64)
+        verdict = failure(agree, secret * secret, secret)
+        assert "0.1234" not in verdict.fact
+        assert "0.1234" in verdict.where
+        assert "0.1234" not in verdict.staff
+
+    def test_staff_find_the_case_again(self):
+        """The staff text has the case's id and seed."""
+        with judging(Case(id="test_scores[narrow]", seed=77)):
+            q, k = draw("n d", "m d", n=2, m=3, d=4)
+            verdict = failure(agree, InProcess(lambda Q, K: Q @ K.T, "scores"), lecture.scores, q, k)
+        assert verdict.staff.startswith("check 1 (scores) of case test_scores[narrow], seed 77")
+
+
+class TestChangedInputs:
+    """agree judges values; a changed input is only mentioned when they are wrong."""
+
+    def test_are_mentioned_with_a_wrong_value(self):
+        """In-place scaling that spoils the answer is part of the fact."""
+
+        def spoils(Q, K):
+            Q.mul_(2)
+            return lecture.scores(Q, K)
+
+        q, k = draw("n d", "m d", n=2, m=3, d=4)
+        verdict = failure(agree, InProcess(spoils), lecture.scores, q, k)
+        assert verdict.fact.endswith("; it also changes its input in place (argument 1)")
+
+    def test_do_not_fail_a_right_value(self):
+        """`leaves_inputs` is the check for that."""
+
+        def tidy(Q, K):
+            answer = lecture.scores(Q, K)
+            Q.zero_()
+            return answer
+
+        agree(InProcess(tidy), lecture.scores, *draw("n d", "m d", n=2, m=3, d=4))

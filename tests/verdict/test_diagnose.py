@@ -1,0 +1,255 @@
+"""Naming a mistake: all that fit are said, nothing that does not."""
+
+import pytest
+import torch
+
+from softmark.verdict import Case, Category, Cause, Failed, Verdict, agree, common_causes, draw, judging
+from softmark.verdict.plant import planted
+from tests.verdict import lecture as ref
+from tests.verdict.catalogue import REGISTRY
+from tests.verdict.students import InProcess, failure
+
+
+def made(*names):
+    """A student who made these mistakes: everything that builds on the spoilt functions is spoilt, too."""
+    by_name = {mistake.name: mistake for mistake in REGISTRY.mistakes}
+    plants = [(by_name[name].target, by_name[name].variant) for name in names]
+
+    def student(function):
+        def run(*args, **kwargs):
+            with planted(plants):
+                replaced = {id(target): variant for target, variant in plants}
+                return replaced.get(id(function), function)(*args, **kwargs)
+
+        return InProcess(run, getattr(function, "__name__", "module"))
+
+    return student
+
+
+def names(verdict):
+    return [cause.mistakes for cause in verdict.causes]
+
+
+def qkv(batch=(), n=5, m=7):
+    return draw("batch n d", "batch m d", "batch m e", batch=batch, n=n, m=m, d=3, e=4)
+
+
+@pytest.fixture
+def case():
+    with judging(Case(id="a test", seed=3, mistakes=REGISTRY)) as case:
+        yield case
+
+
+class TestSingleMistakes:
+    """One registered mistake, wherever it shows."""
+
+    def test_of_the_function_itself(self, case):
+        """The variant that gives the student's numbers is named in its own words."""
+        verdict = failure(agree, made("no_scale")(ref.scores), ref.scores, *qkv()[:2])
+        assert verdict.diagnosed
+        assert verdict.causes == (
+            Cause(("no_scale",), "Your scores are not scaled.", "Look at the width of the keys."),
+        )
+
+    def test_of_a_function_that_it_calls(self, case):
+        """Seen from attention, a mistake in scores is still that mistake, and known to be one of a callee."""
+        verdict = failure(agree, made("no_scale")(ref.attention), ref.attention, *qkv())
+        assert names(verdict) == [("no_scale",)]
+        assert not verdict.causes[0].direct
+
+    def test_through_a_function_of_the_tests(self, case):
+        """A reference wrapped in the test's own lambda is looked through."""
+        q, k, _ = qkv()
+        verdict = failure(
+            agree, made("softmax_over_queries")(lambda x: ref.softmax_rows(x)), lambda x: ref.softmax_rows(x), q @ k.T
+        )
+        assert names(verdict) == [("softmax_over_queries",)]
+
+    def test_by_its_shape(self, case):
+        """An answer of another shape can be a named mistake, too."""
+        verdict = failure(agree, made("keys_by_queries")(ref.scores), ref.scores, *qkv()[:2])
+        assert verdict.category is Category.SHAPE
+        assert names(verdict) == [("keys_by_queries",)]
+
+    def test_by_its_order(self, case):
+        """Two outputs in the other order."""
+        assert names(failure(agree, made("weights_first")(ref.attention), ref.attention, *qkv())) == [
+            ("weights_first",)
+        ]
+
+    @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+    def test_by_its_nan(self, case, dtype):
+        """An overflow gives NaN at the same places, in the precision the student computed in."""
+        S = draw("n m", n=4, m=5, dtype=dtype) * 60 + torch.tensor([0.0, 100.0, 0.0, 800.0], dtype=dtype).unsqueeze(-1)
+        verdict = failure(agree, made("softmax_overflow")(ref.softmax_rows), ref.softmax_rows, S)
+        assert verdict.category is Category.NAN
+        assert names(verdict) == [("softmax_overflow",)]
+
+    def test_in_float32_answers(self, case):
+        """A student who computes in float32 is told the same."""
+        wrong = InProcess(lambda Q, K: Q.float() @ K.float().T)
+        assert names(failure(agree, wrong, ref.scores, *qkv()[:2])) == [("no_scale",)]
+
+    def test_keyword_arguments(self, case):
+        """Variants get keyword arguments as they were given."""
+        q, k, v = qkv()
+        mask = torch.ones(5, 7).tril(1).bool()
+        verdict = failure(agree, made("inverted_mask")(ref.attention), ref.attention, q, k, V=v, mask=mask)
+        assert names(verdict) == [("inverted_mask",)]
+
+
+class TestModules:
+    """Mistakes in methods, in helpers and in whole classes, with the module's own weights."""
+
+    @pytest.mark.parametrize("name", ["module_without_mask", "module_with_exchanged_weights", "BiasTwice"])
+    @pytest.mark.parametrize("bound", [False, True], ids=["module", "method"])
+    def test_are_named(self, case, name, bound):
+        """The state is copied, so that what a variant does to it has no consequence."""
+        torch.manual_seed(1)
+        ours = ref.SelfAttention(4).double()
+        theirs = ref.SelfAttention(4).double()
+        theirs.load_state_dict(ours.state_dict())
+        by_name = {mistake.name: mistake for mistake in REGISTRY.mistakes}
+        if name == "BiasTwice":
+            theirs.__class__ = by_name[name].variant
+            student = InProcess(theirs)
+        else:
+            student = made(name)(theirs)
+        mask = torch.ones(5, 5).tril().bool()
+        want = ours.forward if bound else ours
+        verdict = failure(agree, student, want, draw("n d", n=5, d=4), mask)
+        assert names(verdict) == [(name,)]
+        assert type(ours) is ref.SelfAttention
+
+
+class TestPairs:
+    """Two mistakes made together are found when none alone fits."""
+
+    def test_in_two_functions(self, case):
+        """Both are said, in one cause."""
+        q, k, v = qkv()
+        mask = torch.ones(5, 7).tril(1).bool()
+        verdict = failure(agree, made("no_scale", "inverted_mask")(ref.attention), ref.attention, q, k, v, mask)
+        assert names(verdict) == [("no_scale", "inverted_mask")]
+        assert verdict.causes[0].says == "Your scores are not scaled. Your mask is inverted."
+
+    def test_of_the_function_and_its_callee(self, case):
+        """A mistake in attention itself with one in what it calls."""
+        verdict = failure(agree, made("keys_as_values", "scale_without_root")(ref.attention), ref.attention, *qkv())
+        assert sorted(names(verdict)[0]) == ["keys_as_values", "scale_without_root"]
+
+    def test_a_pairs_worth_is_that_of_both(self, case):
+        """Partial marks multiply: one mistake worth nothing makes the pair worth nothing."""
+        verdict = failure(agree, made("keys_as_values", "scale_without_root")(ref.attention), ref.attention, *qkv())
+        assert verdict.causes[0].worth == 0
+
+
+class TestBounds:
+    """Diagnosis costs what it may, and disturbs nothing."""
+
+    def test_no_time_no_name(self):
+        """Without budget nothing is tried, and the verdict does not claim that nothing fits."""
+        with judging(Case(mistakes=REGISTRY, budget=-1.0)):
+            verdict = failure(agree, made("no_scale")(ref.scores), ref.scores, *qkv()[:2])
+        assert verdict.causes == ()
+        assert not verdict.diagnosed
+
+    def test_time_is_accounted_for(self, case):
+        """What diagnosis took is added up in the case."""
+        failure(agree, made("no_scale")(ref.scores), ref.scores, *qkv()[:2])
+        assert 0 < case.spent < 5
+
+    def test_right_answers_pay_nothing(self, case):
+        """No variant runs for a right answer."""
+        agree(InProcess(ref.scores), ref.scores, *qkv()[:2])
+        assert case.spent == 0
+
+    def test_reference_and_randomness_are_as_before(self, case):
+        """The reference's own functions are back in place, and the global generator has not moved."""
+        before, state = ref.scores, torch.get_rng_state()
+        failure(agree, made("no_scale")(ref.attention), ref.attention, *qkv())
+        assert ref.scores is before
+        assert torch.equal(torch.get_rng_state(), state)
+
+    def test_categories_without_a_value_are_not_diagnosed(self, case):
+        """An exception or a wrong dtype is no evidence for or against a mistake."""
+        verdict = failure(agree, InProcess(lambda Q, K: (Q @ K.T).half()), ref.scores, *qkv()[:2])
+        assert verdict.category is Category.DTYPE
+        assert not verdict.diagnosed
+
+
+class TestCommonCauses:
+    """A test names a mistake only if it explains every failing case."""
+
+    def verdicts(self, function, want, *inputs):
+        found = []
+        with judging(Case(mistakes=REGISTRY)) as case:
+            for args in inputs:
+                try:
+                    agree(function, want, *args)
+                except Failed as failed:
+                    found.append(failed.verdict)
+        return found, case.checks
+
+    def test_one_for_all(self):
+        """The same mistake in each case is the cause of the test."""
+        verdicts, _ = self.verdicts(made("no_scale")(ref.scores), ref.scores, qkv()[:2], qkv((2,))[:2])
+        assert [cause.mistakes for cause in common_causes(verdicts)] == [("no_scale",)]
+
+    def test_none_for_all(self):
+        """Two cases that fail for two reasons have no common cause."""
+        one, _ = self.verdicts(made("no_scale")(ref.scores), ref.scores, qkv()[:2])
+        other, _ = self.verdicts(made("scale_without_root")(ref.scores), ref.scores, qkv()[:2])
+        assert common_causes([*one, *other]) == ()
+
+    def test_of_nothing(self):
+        """Without a diagnosed verdict there is no cause; an exception in one case does not spoil the others."""
+        error = Verdict(Category.ERROR, "raised ValueError")
+        assert common_causes([]) == common_causes([error]) == ()
+        verdicts, _ = self.verdicts(made("no_scale")(ref.scores), ref.scores, qkv()[:2])
+        assert len(common_causes([error, *verdicts])) == 1
+
+    def test_a_pair_holds_where_its_half_does(self):
+        """Where one of two mistakes has no effect, the other is named alone; over all cases it is the pair."""
+        q, k, v = qkv()
+        mask = torch.ones(5, 7).tril(1).bool()
+        spoilt = made("no_scale", "inverted_mask")(ref.attention)
+        verdicts, _ = self.verdicts(spoilt, ref.attention, (q, k, v), (q, k, v, mask))
+        assert [names(verdict) for verdict in verdicts] == [[("no_scale",)], [("no_scale", "inverted_mask")]]
+        assert [cause.mistakes for cause in common_causes(verdicts)] == [("no_scale", "inverted_mask")]
+
+    def test_two_that_fit_equally_are_both_said(self):
+        """Where scores are spread, small fill values cannot be told apart."""
+        S, mask = torch.where(torch.eye(4).bool(), -300.0, 0.0) + draw("n n", n=4), torch.eye(4).bool()
+        verdicts, _ = self.verdicts(made("fill_hundred")(ref.masked_softmax), ref.masked_softmax, (S, mask))
+        assert [cause.mistakes for cause in common_causes(verdicts)] == [("fill_ten",), ("fill_hundred",)]
+
+    def test_what_the_student_passed_is_evidence(self):
+        """A fill value of -10 would have failed the ordinary case, which was passed: only -100 is left."""
+        spread, mask = torch.where(torch.eye(4).bool(), -300.0, 0.0) + draw("n n", n=4), torch.eye(4).bool()
+        ordinary = draw("n n", n=4)
+        verdicts, checks = self.verdicts(
+            made("fill_hundred")(ref.masked_softmax), ref.masked_softmax, (spread, mask), (ordinary, mask)
+        )
+        passed = [check for check in checks if check.category is None]
+        assert len(passed) == 1
+        assert [c.mistakes for c in common_causes(verdicts, passed, REGISTRY)] == [("fill_hundred",)]
+
+    def test_own_mistakes_go_first(self):
+        """A mistake of the function itself stands before one of a function it calls."""
+        near, far = Cause(("near",), "Near."), Cause(("far",), "Far.", direct=False)
+        verdict = Verdict(Category.VALUE, "wrong", causes=(far, near), diagnosed=True)
+        assert common_causes([verdict]) == (near, far)
+
+
+class TestProbing:
+    """For verify: how far every mistake is from the reference on the inputs of a test."""
+
+    def test_notes_the_largest_ratio(self):
+        """Mistakes that cannot show on these inputs stay at zero; those that raise are infinitely visible."""
+        with judging(Case(mistakes=REGISTRY, probe=True)) as case:
+            agree(InProcess(ref.attention), ref.attention, *qkv())
+        assert case.seen["no_scale"] > 100
+        assert case.seen["softmax_that_raises"] == float("inf")
+        assert case.seen["fill_ten"] == 0
+        assert "module_without_mask" not in case.seen

@@ -1,0 +1,92 @@
+"""Gradients: right for every honest way, wrong where a sum of the outputs would not show it."""
+
+import pytest
+import torch
+
+from softmark.verdict import Case, Category, draw, gradients_agree, judging
+from tests.verdict import lecture as ref
+from tests.verdict.students import InProcess, failure
+
+
+@pytest.fixture(autouse=True)
+def case():
+    with judging(Case(seed=2)) as case:
+        yield case
+
+
+class TestRightGradients:
+    """Another formula with the same derivative agrees."""
+
+    @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+    def test_of_functions(self, case, dtype):
+        """Softmax in log-space, attention with a fill value, in both precisions; far below the tolerance."""
+        S = draw("n m", n=5, m=7, dtype=dtype)
+        gradients_agree(InProcess(lambda S: (S - S.logsumexp(-1, keepdim=True)).exp()), ref.softmax_rows, S)
+        mask = torch.ones(5, 7).tril(1).bool()
+        gradients_agree(
+            InProcess(lambda S, mask: S.masked_fill(~mask, -1e9).softmax(-1)), ref.masked_softmax, S, mask=mask
+        )
+        assert max(check.ratio for check in case.checks) <= 0.02
+
+    def test_of_several_outputs(self):
+        """Every output enters with weights of its own."""
+        gradients_agree(InProcess(ref.attention), ref.attention, *draw("n d", "m d", "m e", n=3, m=4, d=2, e=5))
+
+    def test_of_modules(self):
+        """Parameters are compared by name; those that do not matter may have no gradient."""
+        ours, theirs = ref.SelfAttention(4).double(), ref.SelfAttention(4).double()
+        theirs.load_state_dict(ours.state_dict())
+        gradients_agree(InProcess(theirs), ours, draw("n d", n=5, d=4))
+
+    def test_none_stands_for_zero(self):
+        """An input without influence may have no gradient at all."""
+        gradients_agree(InProcess(lambda x, y: x * 2), lambda x, y: x * 2 + 0 * y, *draw("n", "n", n=3))
+
+
+class TestWrongGradients:
+    """The fact says which gradient it is."""
+
+    def test_detached(self):
+        """No gradient where there should be one."""
+        verdict = failure(
+            gradients_agree, InProcess(lambda Q, K: Q @ K.detach().T / K.shape[-1] ** 0.5), ref.scores,
+            *draw("n d", "m d", n=3, m=4, d=2),
+        )  # fmt: skip
+        assert (verdict.category, verdict.fact) == (Category.PROPERTY, "no gradient reaches argument 2")
+
+    def test_what_a_sum_would_hide(self):
+        """A softmax whose normalisation is detached has a right sum of outputs and wrong gradients."""
+
+        def wrong(S):
+            E = torch.exp(S - S.amax(-1, keepdim=True))
+            return E / E.sum(-1, keepdim=True).detach()
+
+        verdict = failure(gradients_agree, InProcess(wrong), ref.softmax_rows, draw("n m", n=3, m=4))
+        assert verdict.category is Category.PROPERTY
+        assert verdict.fact.startswith("gradient of argument 1: all 12 values are wrong")
+
+    def test_of_a_parameter(self):
+        """A parameter is named as in the module."""
+
+        class Wrong(ref.SelfAttention):
+            def project(self, X):
+                return X @ self.W_Q + 2 * self.bias - self.bias.detach(), X @ self.W_K
+
+        ours, theirs = ref.SelfAttention(4).double(), Wrong(4).double()
+        theirs.load_state_dict(ours.state_dict())
+        verdict = failure(gradients_agree, InProcess(theirs), ours, draw("n d", n=5, d=4))
+        assert verdict.fact == "gradient of parameter bias: all 4 values are wrong: each is 2 times what is expected"
+
+    def test_of_a_keyword_argument(self):
+        """Keyword arguments are named as they were given."""
+        x, y = draw("n", "n", n=3)
+        verdict = failure(gradients_agree, InProcess(lambda x, y: x * y.detach() ** 2), lambda x, y: x * y**2, x, y=y)
+        assert verdict.fact == "no gradient reaches y"
+
+    def test_nan(self):
+        """A square root at zero."""
+        verdict = failure(
+            gradients_agree, InProcess(lambda x: torch.sqrt(x**2)), lambda x: x, torch.tensor([0.0, 1.0]).double()
+        )
+        assert verdict.category is Category.NAN
+        assert verdict.fact == "gradient of argument 1: 1 of 2 values is NaN"

@@ -1,0 +1,347 @@
+"""Properties: each holds for the reference, fails for one spoilt variant, and says so in one sentence."""
+
+import pytest
+import torch
+
+from softmark.verdict import (
+    Case,
+    Category,
+    Failed,
+    Verdict,
+    batch_independent,
+    causal,
+    draw,
+    ignores_padding,
+    judging,
+    keeps_dtype,
+    leaves_inputs,
+    ops_independent_of,
+    permutation_equivariant,
+    raises,
+    repeatable,
+    rows_sum_to_one,
+    works_on_meta,
+)
+from tests.verdict import lecture as ref
+from tests.verdict.students import InProcess, failure
+
+
+@pytest.fixture(autouse=True)
+def case():
+    with judging(Case(seed=11)) as case:
+        yield case
+
+
+def self_attention(X, mask=None):
+    return ref.attention(X, X, X, mask)[0]
+
+
+def causal_attention(X):
+    return self_attention(X, ref.causal_mask(X.shape[-2]))
+
+
+def leaky_attention(X):
+    S = ref.scores(X, X).masked_fill(~ref.causal_mask(X.shape[-2]), -10.0)
+    return torch.softmax(S, -1) @ X
+
+
+class TestRowsSumToOne:
+    """Weights are a distribution over each row."""
+
+    def test_holds(self):
+        """In double, single and half precision, also as the second output, and with rows that may look nowhere."""
+        S = draw("b n m", b=2, n=5, m=7)
+        for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
+            rows_sum_to_one(InProcess(ref.softmax_rows), S.to(dtype))
+        rows_sum_to_one(InProcess(ref.attention), *draw("n d", "m d", "m d", n=3, m=4, d=5), output=1)
+        mask = torch.ones(5, 7).bool()
+        mask[2] = False
+        rows_sum_to_one(InProcess(ref.masked_softmax), S, mask, rows=mask.any(-1))
+
+    def test_fails(self):
+        """The fact names a row and its sum, which is the student's own number."""
+        verdict = failure(rows_sum_to_one, InProcess(lambda S: torch.softmax(S, -1) / 2), draw("n m", n=5, m=7))
+        assert verdict.category is Category.PROPERTY
+        assert verdict.fact == "every row of weights must sum to 1: row [0] sums to 0.5, not to 1"
+
+    def test_rows_that_may_look_nowhere(self):
+        """Uniform weights in a row that must be zero are told."""
+        S, mask = draw("n m", n=3, m=4), torch.ones(3, 4).bool()
+        mask[1] = False
+        verdict = failure(
+            rows_sum_to_one,
+            InProcess(lambda S, mask: S.masked_fill(~mask, -1e9).softmax(-1)),
+            S, mask, rows=mask.any(-1),
+        )  # fmt: skip
+        assert verdict.fact.endswith("row [1] sums to 1, not to 0 (it may look nowhere)")
+
+    def test_nan_is_no_sum(self):
+        """NaN fails."""
+        assert (
+            "sums to nan" in failure(rows_sum_to_one, InProcess(lambda S: S * float("nan")), draw("n m", n=2, m=3)).fact
+        )
+
+
+class TestPermutationEquivariant:
+    """Tokens have no order unless positions are added."""
+
+    def test_holds(self):
+        """For self-attention, for attention with permuted queries, and along another axis."""
+        permutation_equivariant(InProcess(self_attention), draw("b n d", b=2, n=5, d=4))
+        permutation_equivariant(InProcess(ref.attention), *draw("n d", "m d", "m d", n=5, m=6, d=3), permute=(0,))
+        permutation_equivariant(InProcess(lambda X: X.cos()), draw("n d", n=5, d=4), axis=0)
+
+    @pytest.mark.parametrize("wrong", [causal_attention, lambda X: X.cumsum(-2), lambda X: X.flip(-2) + X])
+    def test_fails(self, wrong):
+        """What depends on the order is found."""
+        verdict = failure(permutation_equivariant, InProcess(wrong), draw("n d", n=5, d=4))
+        assert verdict.fact == "permuting the tokens of the input does not permute the output in the same way"
+
+    def test_short_sequences(self):
+        """Two tokens are exchanged."""
+        failure(permutation_equivariant, InProcess(causal_attention), draw("n d", n=2, d=4))
+
+
+class TestCausal:
+    """The future has no influence."""
+
+    def test_holds(self):
+        """With a mask, in double and single precision, with a batch."""
+        causal(InProcess(causal_attention), draw("b n d", b=2, n=6, d=4))
+        causal(InProcess(causal_attention), draw("n d", n=6, d=4, dtype=torch.float32))
+
+    @pytest.mark.parametrize("wrong", [self_attention, leaky_attention, lambda X: X.roll(-1, -2)])
+    def test_fails(self, wrong):
+        """No mask, a leak of a fill value of -10, a shift in the wrong direction."""
+        verdict = failure(causal, InProcess(wrong), draw("n d", n=6, d=4))
+        assert verdict.category is Category.PROPERTY
+        assert verdict.fact == "outputs before token 1 change when token 1 or later ones change"
+
+    def test_one_token_ahead(self):
+        """A diagonal that is off by one is found although token 0 is blocked from most of the future."""
+        failure(causal, InProcess(lambda X: self_attention(X, torch.ones(6, 6).tril(1).bool())), draw("n d", n=6, d=4))
+
+
+class TestIgnoresPadding:
+    """What stands in the padding does not matter."""
+
+    def padded(self, X, mask):
+        return ref.attention(X, X, X, mask.unsqueeze(-2))[0]
+
+    def test_holds(self):
+        """Outputs at real tokens stay; those of the padding itself are not looked at."""
+        X, real = draw("b n d", b=2, n=5, d=3), torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]).bool()
+        ignores_padding(InProcess(self.padded), X, real, padding=~real, compare=real)
+
+    def test_holds_across(self):
+        """In cross-attention, keys and values are padded, and every output is looked at."""
+        Q, K, V = draw("m d", "n d", "n d", m=4, n=5, d=3)
+        mask = torch.tensor([True, True, True, False, False])
+        ignores_padding(InProcess(lambda *a: ref.attention(*a)[0]), Q, K, V, mask, padding=~mask, change=(1, 2))
+
+    def test_fails(self):
+        """A mask that is not used shows."""
+        X, real = draw("n d", n=5, d=3), torch.tensor([1, 1, 1, 1, 0]).bool()
+        verdict = failure(
+            ignores_padding, InProcess(lambda X, mask: self_attention(X)), X, real, padding=~real, compare=real
+        )
+        assert verdict.fact == "the output changes with what stands in the padding"
+
+
+class TestBatchIndependent:
+    """Examples of a batch do not meet."""
+
+    def test_holds(self):
+        """For batches of one kind of input, and of two."""
+        batch_independent(InProcess(self_attention), draw("b n d", b=3, n=5, d=4))
+        batch_independent(
+            InProcess(ref.attention), *draw("b n d", "b m d", "b m d", b=2, n=5, m=4, d=3), batched=(0, 1, 2)
+        )
+
+    @pytest.mark.parametrize("wrong", [lambda X: torch.softmax(X, 0), lambda X: X - X.mean((0, 1), keepdim=True)])
+    def test_fails(self, wrong):
+        """Normalising over the batch is found."""
+        verdict = failure(batch_independent, InProcess(wrong), draw("b n d", b=3, n=5, d=4))
+        assert verdict.fact == "the output of example 0 changes with the other examples of the batch"
+
+
+class TestRepeatable:
+    """The same inputs give the same answer."""
+
+    def test_holds(self):
+        """For a function with two outputs."""
+        repeatable(InProcess(ref.attention), *draw("n d", "m d", "m d", n=3, m=4, d=5))
+
+    def test_fails(self):
+        """Dropout, a counter, an answer that comes only once."""
+        for wrong in (lambda x: torch.dropout(x, 0.5, True), Counter(), Once()):
+            verdict = failure(repeatable, InProcess(wrong), draw("n d", n=5, d=4))
+            assert verdict.fact == "calling it twice with the same inputs gives two different answers"
+
+
+class Counter:
+    """Adds one more at every call."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return x + self.calls
+
+
+class Once(Counter):
+    """Returns nothing from the second call on."""
+
+    def __call__(self, x):
+        self.calls += 1
+        return x if self.calls == 1 else None
+
+
+class TestLeavesInputs:
+    """Inputs belong to the caller."""
+
+    def test_holds(self):
+        """In-place work on a copy is fine."""
+        leaves_inputs(InProcess(lambda x, y: x.clone().mul_(2) + y), *draw("n", "n", n=3))
+
+    def test_fails(self, case):
+        """The changed argument is named."""
+        verdict = failure(leaves_inputs, InProcess(lambda x, y: y.mul_(2) + x), *draw("n", "n", n=3))
+        assert verdict.category is Category.INPUT_CHANGED
+        assert verdict.fact == "changes its input in place: argument 2"
+        assert case.checks[-1].category is Category.INPUT_CHANGED
+
+
+class TestKeepsDtype:
+    """Results have the inputs' precision."""
+
+    def test_holds(self):
+        """Also for dtypes of the test's choice."""
+        keeps_dtype(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4))
+        keeps_dtype(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4), dtypes=(torch.bfloat16,))
+
+    @pytest.mark.parametrize(
+        ("wrong", "fact"),
+        [
+            (lambda x: x.float(), "dtype float32 for inputs of dtype float64"),
+            (lambda x: x.double(), "dtype float64 for inputs of dtype float32"),
+            (lambda x: torch.zeros(3) + x.float(), "dtype float32 for inputs of dtype float64"),
+        ],
+    )
+    def test_fails(self, wrong, fact):
+        """The fact names both dtypes."""
+        verdict = failure(keeps_dtype, InProcess(wrong), draw("n", n=3))
+        assert (verdict.category, verdict.fact) == (Category.DTYPE, fact)
+
+
+class TestWorksOnMeta:
+    """Code runs wherever its inputs are."""
+
+    def test_holds(self):
+        """Tensors made with the input's device are fine."""
+        works_on_meta(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4))
+        works_on_meta(InProcess(lambda x: x + torch.ones(3, device=x.device)), draw("n", n=3))
+
+    def test_mixed_devices_fail(self):
+        """A table on the CPU does not meet inputs elsewhere; the student's own message is for staff."""
+        verdict = failure(works_on_meta, InProcess(lambda x: x @ torch.ones(3, 3).double()), draw("n n", n=3))
+        assert verdict.category is Category.DEVICE
+        assert verdict.fact.startswith("works on the CPU only: ")
+        assert "RuntimeError" in verdict.staff
+
+    def test_results_elsewhere_fail(self):
+        """A result that is on the CPU whatever the inputs are."""
+        verdict = failure(works_on_meta, InProcess(lambda x: torch.ones(x.shape)), draw("n", n=3))
+        assert verdict.fact == "the result is on the CPU, wherever the inputs are"
+
+    def test_other_failures_pass_through(self):
+        """A crash stays a crash."""
+
+        class Crashing(InProcess):
+            def on_meta(self, args, kwargs):
+                raise Failed(Verdict(Category.CRASH, "crashed"))
+
+        assert failure(works_on_meta, Crashing(ref.scores), draw("n", n=3)).category is Category.CRASH
+
+
+class TestOpsIndependentOf:
+    """No loop over tokens."""
+
+    def test_holds(self):
+        """A few operations more are not a loop."""
+        small, large = draw("n d", n=4, d=3), draw("n d", n=40, d=3)
+        ops_independent_of("the number of tokens", InProcess(self_attention), (small,), (large,))
+
+    def test_fails(self):
+        """The fact has both counts."""
+
+        def loop(X):
+            return torch.stack([x * 2 for x in X])
+
+        verdict = failure(
+            ops_independent_of, "the number of tokens", InProcess(loop), (torch.ones(4, 3),), (torch.ones(40, 3),)
+        )
+        assert verdict.fact.startswith("the number of tensor operations grows with the number of tokens: from ")
+
+
+class TestRaises:
+    """Bad arguments are refused with the right exception."""
+
+    def raising(self, error):
+        def refuse(x):
+            raise error
+
+        return InProcess(refuse)
+
+    def test_holds(self):
+        """The exception itself, or one derived from it."""
+        raises(ValueError, self.raising(ValueError("no")), 1)
+        raises(LookupError, self.raising(KeyError("no")), 1)
+        raises(Exception, self.raising(ZeroDivisionError()), 1)
+
+    def test_fails(self):
+        """Another exception, or none at all."""
+        verdict = failure(raises, ValueError, self.raising(KeyError("no")), 1)
+        assert (verdict.category, verdict.fact) == (Category.PROPERTY, "raises KeyError, expected ValueError")
+        verdict = failure(raises, ValueError, InProcess(lambda x: x), 1)
+        assert verdict.fact == "must raise ValueError here, returned an int"
+
+    def test_students_own_classes_are_known_by_name_only(self):
+        """A class that happens to be called like a builtin's subclass is not trusted further than its name."""
+
+        class OutOfRange(Exception):
+            pass
+
+        assert (
+            failure(raises, ValueError, self.raising(OutOfRange()), 1).fact == "raises OutOfRange, expected ValueError"
+        )
+
+
+class TestOutputs:
+    """Every property looks at one tensor of the answer, and says when there is none."""
+
+    def test_missing_output(self):
+        """A tuple that is too short."""
+        verdict = failure(rows_sum_to_one, InProcess(lambda x: (x,)), draw("n m", n=2, m=3), output=1)
+        assert verdict.fact == "returned a tuple of 1 value, expected at least 2 values"
+
+    def test_no_tensor(self):
+        """None is not a tensor."""
+        assert (
+            failure(causal, InProcess(lambda x: None), draw("n m", n=2, m=3)).fact == "returned None, expected a tensor"
+        )
+
+    def test_shapes_that_depend_on_content(self):
+        """An output whose shape changes with the values is its own fact."""
+        verdict = failure(causal, InProcess(lambda x: x[x[:, 0] > -1]), draw("n m", n=9, m=3))
+        assert verdict.fact == "the shape of the output depends on the content of the input"
+
+    def test_are_recorded(self, case):
+        """Each property leaves a check with its ratio, right or wrong."""
+        causal(InProcess(causal_attention), draw("n d", n=6, d=4))
+        assert case.checks
+        assert all(check.ratio <= 1 and check.category is None for check in case.checks)
+        failure(causal, InProcess(self_attention), draw("n d", n=6, d=4))
+        assert case.checks[-1].ratio > 100
+        assert case.checks[-1].category is Category.PROPERTY
