@@ -30,9 +30,9 @@ from softmark.verdict import Category, OpCount, Verdict, current
 UNEVEN = [(10, 4), (7, 3), (12, 5), (6, 4), (3, 6)]  # widths that the number of heads does not divide
 
 # All sizes of an attention problem differ from each other, and h is neither d_k nor d_v.
-SELF = {"m": 5, "n": 5, "D_q": 10, "D_kv": 10, "h": 3, "d_k": 4, "d_v": 6}
+SELF = {"m": 5, "n": 5, "D_q": 11, "D_kv": 11, "h": 3, "d_k": 4, "d_v": 6}
 SQUARE = {"m": 5, "n": 5, "D_q": 12, "D_kv": 12, "h": 3, "d_k": 4, "d_v": 4}
-CROSS = {"m": 5, "n": 7, "D_q": 10, "D_kv": 10, "h": 3, "d_k": 4, "d_v": 6}
+CROSS = {"m": 5, "n": 7, "D_q": 11, "D_kv": 11, "h": 3, "d_k": 4, "d_v": 6}
 TWO_WIDTHS = {"m": 7, "n": 5, "D_q": 10, "D_kv": 9, "h": 2, "d_k": 6, "d_v": 3}
 
 
@@ -51,20 +51,25 @@ def self_problem(**sizes):
 
 
 def lowered(X_q, X_kv, W_Q, W_K, W_V, h, by=-12.0):
-    """The same problem with a feature more, which adds a number to all scores of every other query.
+    """The same problem with two features more, which add a number to all scores of every other query.
 
     The softmax does not notice, but a blocked score that is filled with -10 does no longer look blocked there.
     """
     d_k = W_K.shape[-1] // h
-    one = torch.zeros(1, h * d_k, dtype=W_Q.dtype)
-    one[:, ::d_k] = d_k**0.25  # the first feature of every head is this constant and nothing else
-    W_Q = torch.cat([W_Q.masked_fill(one > 0, 0.0), one])
-    W_K = torch.cat([W_K.masked_fill(one > 0, 0.0), one * by])
-    W_V = torch.cat([W_V, torch.zeros_like(W_V[:1])])
-    every_other = (torch.arange(X_q.shape[-2]) % 2 == 0).to(X_q.dtype).unsqueeze(-1)
-    X_q = torch.cat([X_q, every_other.expand_as(X_q[..., :1])], dim=-1)
-    X_kv = torch.cat([X_kv, torch.ones_like(X_kv[..., :1])], dim=-1)
-    return X_q, X_kv, W_Q, W_K, W_V, h
+    constant = torch.zeros(1, h * d_k, dtype=W_Q.dtype)
+    constant[:, ::d_k] = d_k**0.25  # the first feature of every head is this, switched on or off, and nothing else
+    W_Q, W_K = (W.masked_fill(constant > 0, 0.0) for W in (W_Q, W_K))
+    W_Q = torch.cat([W_Q, constant, 0 * constant])
+    W_K = torch.cat([W_K, 0 * constant, constant * by])
+    W_V = torch.cat([W_V, torch.zeros_like(W_V[:2])])
+    return with_switches(X_q), with_switches(X_kv), W_Q, W_K, W_V, h
+
+
+def with_switches(X):
+    """X with a feature that is 1 and 0 in turn, and one that is always 1."""
+    tokens = torch.arange(X.shape[-2])
+    switches = torch.stack([(tokens % 2 == 0), (tokens >= 0)], dim=-1).to(X.dtype)
+    return torch.cat([X, switches.expand(*X.shape[:-1], 2)], dim=-1)
 
 
 def causal_mask(n):

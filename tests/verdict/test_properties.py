@@ -245,7 +245,7 @@ class TestWorksOnMeta:
 
     def test_mixed_devices_fail(self):
         """A table on the CPU does not meet inputs elsewhere; the student's own message is for staff."""
-        verdict = failure(works_on_meta, InProcess(lambda x: x @ torch.ones(3, 3).double()), draw("n n", n=3))
+        verdict = failure(works_on_meta, InProcess(lambda x: x + torch.ones(3).double()), draw("n", n=3))
         assert verdict.category is Category.DEVICE
         assert verdict.fact.startswith("works on the CPU only: ")
         assert "RuntimeError" in verdict.staff

@@ -31,6 +31,7 @@ from softmark.grading.result import (
     refused,
 )
 from softmark.grading.session import Handed, NotLoadable, StudentSession
+from softmark.grading.student import own_frames
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
@@ -70,7 +71,7 @@ class Judge:
                 result = so_far
                 yield so_far
         except NotLoadable as refusal:
-            result = self._not_gradable(result, refusal)
+            result = self._not_gradable(result, refusal, session)
         except GraderFault as fault:
             result = msgspec.structs.replace(
                 result, status=Status.GRADER_ERROR, staff_notes=(*result.staff_notes, str(fault))
@@ -95,9 +96,9 @@ class Judge:
             return CaseResult(id=case_id(item), outcome=Outcome.FAILED, verdicts=(verdict,))
         return self._desk.judge(item, session)
 
-    def _not_gradable(self, result: Result, refusal: NotLoadable) -> Result:
+    def _not_gradable(self, result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
         failure = refusal.failure
-        own = failure.raised.frames if failure.raised is not None else ()
+        own = own_frames(failure.raised.frames, session) if failure.raised is not None else ()
         reason = f"{self._homework.file} could not be loaded: {failure.fact}"
         if failure.detail:
             reason += f" ({failure.detail})"

@@ -184,17 +184,13 @@ def _check_unique(specs: Sequence[TestSpec]) -> None:
     for spec in specs:
         earlier = numbers.setdefault(spec.number, spec)
         if earlier is not spec:
-            problem = (
-                f"{spec.name} has the number {spec.number!r}, as has {earlier.name} in line {earlier.line}"
-            )
+            problem = f"{spec.name} has the number {spec.number!r}, as has {earlier.name} in line {earlier.line}"
             raise ConfigError(spec.file, spec.line, problem)
         if spec.leaderboard is None:
             continue
         earlier = columns.setdefault(spec.leaderboard.name, spec)
         if earlier is not spec:
-            problem = (
-                f"{spec.name} fills the leaderboard column {spec.leaderboard.name!r}, as {earlier.name} does"
-            )
+            problem = f"{spec.name} fills the leaderboard column {spec.leaderboard.name!r}, as {earlier.name} does"
             raise ConfigError(spec.file, spec.line, problem)
 
 

@@ -209,9 +209,7 @@ def refused(result: Result, reason: str, frames: tuple[FrameData, ...] = ()) -> 
     for test in result.tests:
         cases = tuple(msgspec.structs.replace(case, outcome=Outcome.FAILED) for case in test.cases)
         result = result.with_test(msgspec.structs.replace(test, cases=cases, outcome=Outcome.FAILED))
-    return msgspec.structs.replace(
-        result, status=Status.NOT_GRADABLE, reason=reason, reason_frames=frames
-    )
+    return msgspec.structs.replace(result, status=Status.NOT_GRADABLE, reason=reason, reason_frames=frames)
 
 
 def finished_test(

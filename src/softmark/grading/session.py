@@ -107,8 +107,9 @@ class StudentSession:
 
     def load(self) -> None:
         """Make sure that a process has loaded the submission; NotLoadable with the reason if that fails."""
-        if self._process is not None:
+        if self._process is not None and self._process.alive:
             return
+        self.renew()
         for attempt in (1, 2):
             process = self._start()
             self._process = process
@@ -122,6 +123,7 @@ class StudentSession:
                 raise NotLoadable(failure) from None
             self.mentions = _mentions(done)
             self._spent_before = process.cpu_seconds()
+            self._fresh = True  # a new process has not been seeded, wherever in a test it was started
             return
 
     def call(self, **request: Any) -> dict[Any, Any]:
@@ -142,6 +144,15 @@ class StudentSession:
             if failure.category == "timeout" and self.pure:
                 self._timeouts[self._part] += 1
             raise
+
+    def own_line(self, file: str, line: int) -> str | None:
+        """The text of a line of the submission, from the trusted side's copy; None if there is no such line.
+
+        A worker says where an exception passed, but what it says stands there might repeat hidden inputs.
+        """
+        source = self._handed.files.get(file)
+        lines = source.decode("utf-8", "replace").splitlines() if source is not None else []
+        return lines[line - 1].strip() if 1 <= line <= len(lines) else None
 
     def _start(self) -> StudentProcess:
         problem: Exception = GraderFault("no attempt was made")

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import torch
 
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.sandbox.failures import StudentFailure
-from softmark.sandbox.wire import Handle, Meta
+from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.verdict.callee import Answer, Gradients, OpCount
 from softmark.verdict.model import Category, CodeLine, Failed, Verdict
 
@@ -63,7 +64,8 @@ class StudentFunction:
     def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
         """Like a plain call, and says which inputs it changed."""
         done = self._ask("plain", args, kwargs, watch=True)
-        return Answer(self._wrap(done["value"]), tuple(str(name) for name in done["changed"]))
+        inputs = [f"argument {position + 1}" for position in range(len(args))] + list(kwargs)
+        return Answer(self._wrap(done["value"]), tuple(name for name in inputs if name in done["changed"]))
 
     def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:
         done = self._ask("vjp", args, kwargs, cotangent=cotangent)
@@ -86,9 +88,14 @@ class StudentFunction:
     ) -> dict[Any, Any]:
         try:
             return self._session.call(
-                target=self._target, method=self._method, how=how, watch=watch, cotangent=cotangent,
-                args=[_handle(value) for value in args], kwargs={name: _handle(value) for name, value in kwargs.items()},
-            )  # fmt: skip
+                target=self._target,
+                method=self._method,
+                how=how,
+                args=[_handle(value) for value in args],
+                kwargs={name: _handle(value) for name, value in kwargs.items()},
+                watch=watch,
+                cotangent=cotangent,
+            )
         except StudentFailure as failure:
             raise Failed(verdict_of(failure, self.name, self._session)) from None
         except NotLoadable as refusal:
@@ -157,10 +164,10 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
     """A student's failure as a verdict, in the words of the part that was asked for."""
     category = _CATEGORIES.get(failure.category, Category.ERROR)
     raised = failure.raised
-    frames = tuple(CodeLine(f.file, f.line, f.function, f.text) for f in raised.frames) if raised is not None else ()
+    frames = own_frames(raised.frames, session) if raised is not None else ()
     fact = f"{name}: {failure.fact}"
     if category is Category.FORBIDDEN:
-        fact = f"{name} uses {failure.fact}, which is not allowed here: {_instead(failure.fact, session)}"
+        fact = f"{name} {_forbidden(failure.fact, session)}"
     exception = raised.cls if raised is not None else ""
     return Verdict(category, fact, failure.detail, failure.staff, frames=frames, exception=exception)
 
@@ -168,11 +175,18 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
 _CATEGORIES = {category.value: category for category in Category}
 
 
-def _instead(name: str, session: StudentSession) -> str:
+def own_frames(frames: tuple[Frame, ...], session: StudentSession) -> tuple[CodeLine, ...]:
+    """The student's own lines that an exception passed through, as they stand in the file that was handed in."""
+    lines = [(frame, session.own_line(frame.file, frame.line)) for frame in frames]
+    return tuple(CodeLine(frame.file, frame.line, "", text) for frame, text in lines if text is not None)
+
+
+def _forbidden(name: str, session: StudentSession) -> str:
+    """What was used and what to write instead, if the homework forbids that name (the worker may say any)."""
     for rule in session.homework.forbidden:
-        if name in rule.names or any(name.startswith(op) for op in rule.ops):
-            return rule.instead
-    return "; ".join(rule.instead for rule in session.homework.forbidden)
+        if name in rule.names or any(fnmatchcase(name.partition(".")[0], op) for op in rule.ops):
+            return f"uses {name}, which is not allowed here: {rule.instead}"
+    return "uses a function that is not allowed here"
 
 
 def _weights_problem(given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor]) -> str:

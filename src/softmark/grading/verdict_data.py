@@ -65,8 +65,7 @@ def recorded(verdict: "Verdict", subtest: str = "") -> VerdictData:
         where=verdict.where,
         staff=verdict.staff,
         causes=tuple(
-            CauseData(name=" + ".join(cause.mistakes), says=cause.says, hint=cause.hint)
-            for cause in verdict.causes
+            CauseData(name=" + ".join(cause.mistakes), says=cause.says, hint=cause.hint) for cause in verdict.causes
         ),
         frames=recorded_frames(verdict.frames),
         picture=None if verdict.picture is None else _picture(verdict.picture),
@@ -77,8 +76,7 @@ def recorded(verdict: "Verdict", subtest: str = "") -> VerdictData:
 def recorded_frames(frames: "tuple[CodeLine, ...]") -> tuple[FrameData, ...]:
     """The student's own lines as data."""
     return tuple(
-        FrameData(file=frame.file, line=frame.line, function=frame.function, text=frame.text)
-        for frame in frames
+        FrameData(file=frame.file, line=frame.line, function=frame.function, text=frame.text) for frame in frames
     )
 
 

@@ -21,15 +21,17 @@ class BareProcess:
     def __init__(self, directory: Path) -> None:
         self._worker = Worker(str(directory))
         self._number = 0
+        self._asked_for = ""
         self.alive = True
 
     def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
         del cpu_seconds, wall_seconds  # nobody is outside to enforce it
         self._number += 1
+        self._asked_for = explain.asked_for(message)
         sent = _travel({"id": self._number, **message})
         reply = _travel(self._worker.reply(sent))
         if "failed" in reply:
-            raise explain.failed_reply(reply, f"request {self._number}")
+            raise explain.failed_reply(reply, self._asked_for)
         done: dict[Any, Any] = reply["done"]
         return done
 

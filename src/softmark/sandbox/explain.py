@@ -61,15 +61,21 @@ def class_name(raised: Raised) -> str:
     return raised.cls if raised.cls in _KNOWN_CLASSES else "an exception class of its own"
 
 
+def asked_for(message: dict[str, Any]) -> str:
+    """The name that a request is about; what a worker says it was asked for is not repeated."""
+    target = message.get("method") or message.get("target")
+    return target if type(target) is str else ""
+
+
 def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
-    """The failure that a worker reports. `asked_for` is what the test wanted, in our words."""
+    """The failure that a worker reports. `asked_for` is the name that the test asked for."""
     detail = reply["detail"]
     raised = reply.get("raised")
     match reply["failed"]:
         case "walls":
             raise GraderFault(f"a student process could not be walled in: {detail}")
         case "missing":
-            return _missing(detail, reply["known"])
+            return _missing(asked_for, reply.get("known", []))
         case "type":
             return _no_plain_value(detail)
         case "forbidden":
@@ -78,7 +84,7 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
             return StudentFailure("memory", "needed more memory than it is allowed", _message(raised), raised)
         case "error" if isinstance(raised, Raised):
             return _raised(raised)
-    return malformed(f"a reply of unknown kind to {asked_for}")
+    return malformed("a failure of unknown kind")
 
 
 def _no_plain_value(detail: str) -> StudentFailure:

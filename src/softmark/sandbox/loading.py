@@ -16,6 +16,8 @@ from typing import Any
 from softmark.sandbox.forbidden import Guard, mentions
 from softmark.sandbox.wire import Handle
 
+_PER_PROCESS = 1_000_000  # handles of one process never mean an object of the next one
+
 
 class Loaded:
     """The student's module and the objects of theirs that the tests hold handles to."""
@@ -25,6 +27,7 @@ class Loaded:
         self.guard = guard
         self.mentioned = mentioned  # forbidden names in the text, with their lines
         self._objects: dict[int, Any] = {}
+        self._kept = 0
 
     def names(self) -> dict[str, str]:
         """The module's own functions and classes, by name: what a test may ask for."""
@@ -40,11 +43,14 @@ class Loaded:
     def keep(self, thing: Any) -> Handle:
         from torch import nn
 
-        number = len(self._objects) + 1
+        self._kept += 1
+        number = os.getpid() * _PER_PROCESS + self._kept
         self._objects[number] = thing
         return Handle(number, type(thing).__name__[:80], isinstance(thing, nn.Module))
 
     def held(self, handle: Handle) -> Any:
+        if handle.id not in self._objects:
+            raise LookupError("the process that held this object has ended, and the object with it")
         return self._objects[handle.id]
 
     def forget_handles(self) -> None:

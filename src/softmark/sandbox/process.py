@@ -61,6 +61,7 @@ class ForkedWorker:
         self._zygote, self._walls, self._limits, self._on_end = zygote, walls, limits, on_end
         self._out, self._err = Capture(limits.output_bytes), Capture(limits.output_bytes)
         self._number = 0
+        self._asked_for = ""
         self._ended: Ended | None = None
         self._wire, theirs = socket.socketpair()
         out, out_theirs = os.pipe2(os.O_CLOEXEC)
@@ -96,6 +97,7 @@ class ForkedWorker:
         if self._ended is not None:
             raise GraderFault("a request was made to a student process that has ended")
         self._number += 1
+        self._asked_for = explain.asked_for(message)
         try:
             frame = wire.pack({"id": self._number, **message})
         except wire.Unsupported as refusal:
@@ -127,7 +129,7 @@ class ForkedWorker:
             self.close()
             raise
         if "failed" in reply:
-            raise explain.failed_reply(reply, f"request {self._number}")
+            raise explain.failed_reply(reply, self._asked_for)
         done: dict[Any, Any] = reply["done"]
         return done
 

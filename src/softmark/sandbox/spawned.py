@@ -30,6 +30,7 @@ class SpawnedWorker:
     def __init__(self, directory: Path, limits: Limits, environment: dict[str, str]) -> None:
         self._directory, self._limits = directory, limits
         self._number = 0
+        self._asked_for = ""
         self._printed = Capture(limits.output_bytes)
         self._ended: Ended | None = None
         self._process = subprocess.Popen(
@@ -53,6 +54,7 @@ class SpawnedWorker:
 
     def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
         self._number += 1
+        self._asked_for = explain.asked_for(message)
         try:
             frame = wire.pack({"id": self._number, **message})
         except wire.Unsupported as refusal:
@@ -81,7 +83,7 @@ class SpawnedWorker:
             self.close()
             raise
         if "failed" in reply:
-            raise explain.failed_reply(reply, f"request {self._number}")
+            raise explain.failed_reply(reply, self._asked_for)
         done: dict[Any, Any] = reply["done"]
         return done
 

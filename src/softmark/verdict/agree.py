@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from softmark.verdict.callee import Answer, StudentCallable
-from softmark.verdict.carried import is_carried
+from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.case import Case, current
 from softmark.verdict.compare import Difference, compare
 from softmark.verdict.diagnose import NAMEABLE, causes_of, probe
@@ -27,6 +27,8 @@ def agree(
     are earlier functions of the homework, with the student's versions: an answer that is right given those is right.
     """
     case = current()
+    if carried:
+        require_called(want, carried)
     name = str(getattr(got, "name", "value"))
     answer = ask(got, args, kwargs)
     truth = truth_of(want, args, kwargs, case.id, len(case.checks))

@@ -7,7 +7,7 @@ and dependent on their inputs, so that a constant cannot stand for a part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -19,13 +19,18 @@ from softmark.verdict.model import Failed
 from softmark.verdict.plant import Target, instead, planted, reachable
 from softmark.verdict.truth import Truth, given, numeric_leaves
 
-
 AT_MOST = 8
 """Checks of one case that may be right in this way: each costs a few calls more."""
 
 
 class _NotCarried(Exception):
     """The student's earlier result is nothing to build on."""
+
+
+def require_called(want: Any, earlier: Iterable[str]) -> None:
+    """Refuse names that the reference does not call: a carried part that can never be carried is a slip in a test."""
+    for name in earlier:
+        _target(want, name)
 
 
 def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., Any]], case: Case) -> bool:
@@ -49,7 +54,7 @@ def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., An
 
 
 def _target(want: Target, name: str) -> Target:
-    for target in reachable(want)[1:]:
+    for target in reachable(want)[1:] if callable(want) else ():
         if target.__qualname__ == name:
             return target
     wanted = getattr(want, "__qualname__", type(want).__name__)

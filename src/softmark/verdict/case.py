@@ -57,9 +57,7 @@ class Case:
     def __post_init__(self) -> None:
         self.generator = torch.Generator().manual_seed(self.seed)
 
-    def record(
-        self, name: str, ratio: float, category: Category | None = None, truth: Truth | None = None
-    ) -> None:
+    def record(self, name: str, ratio: float, category: Category | None = None, truth: Truth | None = None) -> None:
         self.checks.append(Check(name, ratio, category, truth))
 
     @property

@@ -30,7 +30,7 @@ def kind(value: Any) -> str:
     if type(value) in names:
         return names[type(value)]
     name = str(getattr(value, "cls", type(value).__name__))[:80]
-    return f"an object of class {name}"
+    return f"an object of class {name}" if name.replace(".", "").isidentifier() else "an object"
 
 
 def plural(count: int, noun: str) -> str:

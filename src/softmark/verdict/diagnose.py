@@ -119,9 +119,7 @@ def relevant(want: Target, registry: Registry) -> list[Suspect]:
     own = {id(target) for target in parts(want)}
     called = {id(target) for target in reachable(want)}
     suspects = [
-        Suspect(mistake, id(mistake.target) in own)
-        for mistake in registry.mistakes
-        if id(mistake.target) in called
+        Suspect(mistake, id(mistake.target) in own) for mistake in registry.mistakes if id(mistake.target) in called
     ]
     return sorted(suspects, key=lambda suspect: not suspect.direct)
 

@@ -15,19 +15,20 @@ from softmark.verdict.callee import StudentCallable
 from softmark.verdict.case import current
 from softmark.verdict.compare import compare
 from softmark.verdict.leaves import map_tensors, tensors_in
+from softmark.verdict.memory import remembered
 from softmark.verdict.model import Category, Failed, Verdict
-from softmark.verdict.noise import default_float64
-from softmark.verdict.truth import computed, in_float64, to_float64
+from softmark.verdict.truth import computed, in_float64, truth_of
 
 
 def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """The gradients of <cotangent, output> with respect to every floating input and parameter agree."""
-    with default_float64():
-        value = in_float64(want)(*to_float64(args), **to_float64(kwargs))
-    cotangent = _cotangent(value, args, kwargs)
+    case = current()
+    position = len(case.checks)
+    cotangent = _cotangent(truth_of(want, args, kwargs, case.id, position).value, args, kwargs)
     answer = got.vjp(args, kwargs, cotangent)
     weights = [tensor.double() for tensor in tensors_in(cotangent)]
-    truth = computed(_Pullback(want, weights), args, kwargs)
+    key = (case.id, position, "gradients")
+    truth = remembered(key, want, (args, kwargs, weights), lambda: computed(_Pullback(want, weights), args, kwargs))
     named: dict[str, torch.Tensor] = truth.value
     found = {**_by_argument(answer.args, answer.kwargs), **{f"parameter {k}": v for k, v in answer.parameters.items()}}
     filled = {key: _or_zero(found.get(key), true) for key, true in named.items()}
@@ -37,12 +38,12 @@ def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, 
     comparison = compare(filled, truth)
     difference = comparison.difference
     if difference is None:
-        current().record(got.name, comparison.ratio)
+        case.record(got.name, comparison.ratio)
         return
     category = Category.PROPERTY if difference.category is Category.VALUE else difference.category
     fact = difference.fact
-    for key in named:
-        fact = fact.replace(f"entry {key!r}: ", f"gradient of {key}: ")
+    for name in named:
+        fact = fact.replace(f"entry {name!r}: ", f"gradient of {name}: ")
     _fail(got, category, fact, difference.where, comparison.ratio)
 
 

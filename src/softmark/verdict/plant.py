@@ -47,8 +47,17 @@ def instead(want: Target, plants: Planting) -> Target:
     return twin
 
 
-def reachable(want: Target) -> list[Target]:
+def reachable(want: Target) -> Sequence[Target]:
     """The functions and classes that `want` is or can call by name, itself first. Libraries are not looked into."""
+    return _reached(want) if isinstance(want, FunctionType) else _search(want)
+
+
+@functools.lru_cache(maxsize=512)
+def _reached(function: FunctionType) -> Sequence[Target]:
+    return tuple(_search(function))
+
+
+def _search(want: Target) -> list[Target]:
     found: list[Target] = []
     waiting: list[Any] = [want]
     while waiting:

@@ -1,31 +1,19 @@
-"""The truth of a check: the reference in float64 on the inputs in float64, with its noise. Remembered per case.
-
-The hidden inputs of a case are the same for every submission, so the truth is, too. An entry is found again only by the
-case's id, the position of the check in the case, the very same reference function and a digest of every input's bytes;
-a reference with state (a module, a bound method, a closure) is never remembered.
-"""
+"""The truth of a check: the reference in float64 on the inputs in float64, with its noise."""
 
 from __future__ import annotations
 
 import copy
-import hashlib
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FunctionType
 from typing import Any
 
-import numpy as np
 import torch
 
 from softmark.verdict.leaves import flatten, is_numeric, map_tensors, tensor_of, tensors_in
+from softmark.verdict.memory import remembered
 from softmark.verdict.noise import default_float64, noise
 from softmark.verdict.plant import instead
 from softmark.verdict.tolerance import Level, plain_noise, tolerance
-
-_REMEMBERED = 4096
-_LARGEST = 1 << 16
-"""Truths of more elements than this are not remembered."""
 
 
 @dataclass(frozen=True)
@@ -127,59 +115,9 @@ def in_float64(want: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-class _Memory:
-    """The most recently used truths."""
-
-    def __init__(self) -> None:
-        self._entries: OrderedDict[Any, tuple[Any, Truth]] = OrderedDict()
-
-    def find(self, key: Any, want: Any) -> Truth | None:
-        entry = self._entries.get(key)
-        if entry is None or entry[0] is not want:
-            return None
-        self._entries.move_to_end(key)
-        return entry[1]
-
-    def keep(self, key: Any, want: Any, truth: Truth) -> None:
-        if sum(leaf.numel() for leaf in truth.leaves) > _LARGEST:
-            return
-        self._entries[key] = (want, truth)
-        while len(self._entries) > _REMEMBERED:
-            self._entries.popitem(last=False)
-
-
-_MEMORY = _Memory()
-
-
 def truth_of(want: Any, args: tuple[Any, ...], kwargs: dict[str, Any], case_id: str = "", position: int = 0) -> Truth:
     """The truth of a check, remembered when the case has an id and the reference is a plain function."""
     if not callable(want):
         return given(want)
-    if not case_id or type(want) is not FunctionType or want.__closure__:
-        return computed(want, args, kwargs)
-    digest = _digest((args, kwargs))
-    if digest is None:
-        return computed(want, args, kwargs)
-    key = (case_id, position, digest)
-    found = _MEMORY.find(key, want)
-    if found is None:
-        found = computed(want, args, kwargs)
-        _MEMORY.keep(key, want, found)
-    return found
-
-
-def _digest(inputs: Any) -> bytes | None:
-    """A digest of all that plain inputs hold; None when one of them is not plain."""
-    digest = hashlib.blake2b(digest_size=16)
-    for path, leaf in flatten(inputs):
-        digest.update(repr(path).encode())
-        if isinstance(leaf, torch.Tensor):
-            digest.update(f"{leaf.dtype}{tuple(leaf.shape)}".encode())
-            digest.update(leaf.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
-        elif isinstance(leaf, np.ndarray):
-            digest.update(f"{leaf.dtype}{leaf.shape}".encode() + leaf.tobytes())
-        elif leaf is None or type(leaf) in (bool, int, float, complex, str, torch.dtype):
-            digest.update(f"{type(leaf).__name__}{leaf!r}".encode())
-        else:
-            return None
-    return digest.digest()
+    key = (case_id, position, "value")
+    return remembered(key, want, (args, kwargs), lambda: computed(want, args, kwargs))

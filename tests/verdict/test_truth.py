@@ -1,0 +1,156 @@
+"""The truth of a check is computed once per case and process, and never for another check."""
+
+import pytest
+import torch
+
+from softmark.verdict import Case, agree, draw, judging
+from softmark.verdict.truth import computed, truth_of
+from tests.verdict import lecture as ref
+from tests.verdict.students import Counting, InProcess, failure
+
+CALLS = []
+
+
+def counted(x, factor=2.0):
+    """A reference that notes its calls."""
+    CALLS.append(x.dtype)
+    return x * factor
+
+
+@pytest.fixture(autouse=True)
+def _no_calls():
+    CALLS.clear()
+
+
+def calls_of(case_id, x, **kwargs):
+    """How often the reference runs when a right answer is judged."""
+    before = len(CALLS)
+    with judging(Case(id=case_id)):
+        agree(lambda x, factor=2.0: x * factor, counted, x, **kwargs)
+    return len(CALLS) - before
+
+
+class TestMemory:
+    """The same case, check, reference and inputs: nothing is computed twice."""
+
+    def test_is_used(self):
+        """The second submission of a batch costs no run of the reference."""
+        x = draw("n", n=4)
+        assert calls_of("used", x) > 1
+        assert calls_of("used", x.clone()) == 0
+
+    def test_tells_inputs_apart(self):
+        """One bit of one number, a shape, a dtype, a keyword: each is another truth."""
+        x = draw("n", n=4)
+        calls_of("inputs", x)
+        other = x.clone()
+        other[2] = torch.nextafter(other[2], torch.tensor(9.0).double())
+        assert calls_of("inputs", other) > 0
+        assert calls_of("inputs", x.reshape(2, 2)) > 0
+        assert calls_of("inputs", x.float()) > 0
+        assert calls_of("inputs", x, factor=3.0) > 0
+        assert calls_of("inputs", x, factor=3.0) == 0
+
+    def test_tells_cases_and_checks_apart(self):
+        """Another id, or another position in the case, is looked up separately; no id is never remembered."""
+        x = draw("n", n=4)
+        calls_of("cases", x)
+        assert calls_of("another case", x) > 0
+        assert calls_of("", x) > 0
+        assert calls_of("", x) > 0
+        with judging(Case(id="cases")):
+            agree(1, 1)
+            agree(lambda x: x * 2, counted, x)
+        assert len(CALLS) > 4 * 5
+
+    def test_tells_references_apart(self):
+        """A reference of the same name from another loading of its module is another one."""
+        x = draw("n", n=4)
+
+        def tripled(x):
+            return x * 3
+
+        assert truth_of(ref.causal_mask, (3,), {}, "references", 0).value.sum() == 6
+        for want in (lambda n: torch.ones(n, n).bool(), tripled):
+            agree(want(3), want, 3)
+        calls_of("references", x)
+        other = type(counted)(counted.__code__, counted.__globals__, "counted", (3.0,))
+        with judging(Case(id="references")):
+            agree(lambda x: x * 3, other, x)
+
+    def test_state_is_never_remembered(self):
+        """A module with new weights, and a closure over a new number, give new truths."""
+        x = draw("n d", n=3, d=4)
+        for seed in (1, 2):
+            torch.manual_seed(seed)
+            ours = ref.SelfAttention(4).double()
+            with judging(Case(id="state")):
+                agree(ours(x), ours, x)
+                agree(x * seed, lambda x, seed=seed: x * seed, x)
+
+    def test_does_not_hang_on_the_tests_tensors(self):
+        """Inputs changed by the test after the check do not reach the remembered truth."""
+        x = draw("n", n=4)
+        truth = truth_of(ref.softmax_rows, (x,), {}, "tensors", 0)
+        kept = x.clone()
+        x.zero_()
+        assert torch.equal(truth.args[0], kept)
+
+
+class TestPrecision:
+    """The truth is float64 throughout."""
+
+    def test_inputs_are_widened_exactly(self):
+        """float32 inputs are used as they are, in float64."""
+        x = draw("n", n=4, dtype=torch.float32)
+        truth = computed(counted, (x,), {})
+        assert set(CALLS) == {torch.float64}
+        assert torch.equal(truth.leaves[0], x.double() * 2)
+
+    def test_modules_are_widened_in_a_copy(self):
+        """A float32 module gives a float64 truth and stays as it is."""
+        ours = ref.SelfAttention(4)
+        x = draw("n d", n=3, d=4, dtype=torch.float32)
+        truth = computed(ours, (x,), {})
+        assert truth.leaves[0].dtype is torch.float64
+        assert ours.W_Q.dtype is torch.float32
+        agree(InProcess(ours), ours, x)
+        agree(InProcess(ours.forward), ours.forward, x)
+
+    def test_a_failing_reference_is_the_graders_fault(self):
+        """Its exception is let through as it is, not turned into a student's failure."""
+
+        def broken(x):
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            agree(lambda x: x, broken, 1)
+
+
+class TestCost:
+    """What trusted code does beyond the calls, counted in tensor operations and not by a clock."""
+
+    def operations(self, case_id):
+        torch.manual_seed(0)
+        with judging(Case(id=case_id, seed=1)):
+            q, k = draw("n d", "m d", n=5, m=7, d=3)
+            answer = ref.scores(q, k)
+            with Counting() as counting:
+                agree(answer, ref.scores, q, k)
+        return counting.names.total()
+
+    def test_of_a_first_check(self):
+        """Truth and noise of a small computation take some two hundred operations of about a microsecond."""
+        assert self.operations("cost") <= 200
+
+    def test_of_a_remembered_check(self):
+        """A remembered truth leaves the comparison, and the digest of the inputs."""
+        self.operations("remembered")
+        assert self.operations("remembered") <= 40
+
+    def test_of_a_wrong_answer(self):
+        """Reasons are found only when something is wrong, and are bounded as well."""
+        q, k = draw("n d", "m d", n=5, m=7, d=3)
+        with Counting() as counting:
+            failure(agree, q @ k.T, ref.scores, q, k)
+        assert counting.names.total() <= 500
