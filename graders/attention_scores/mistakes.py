@@ -746,6 +746,16 @@ def masked_fill_hundred(S, mask):
 
 @mistake(
     ref.masked_softmax,
+    says="Blocked scores of -1000 still leak when the allowed scores are lower than that.",
+    hint="The lowest number of the dtype, or -inf, is below every score.",
+)
+def masked_fill_thousand(S, mask):
+    A = torch.softmax(S.masked_fill(~mask, -1000.0), dim=-1)
+    return A.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+
+
+@mistake(
+    ref.masked_softmax,
     says="Blocked scores of -10000 still leak when the allowed scores are lower than that.",
     hint="The lowest number of the dtype, or -inf, is below every score.",
     id="M41",

@@ -511,23 +511,23 @@ def cell_clamped(i, f, g, o, c):
 # ------------------------------------------------------------------------------------------------------------
 
 
-def start(x, state, width):
+def state_or_zeros(x, state, width):
     """The state before the first step: what is given, or zeros."""
     return x.new_zeros(x.shape[1], width) if state is None else state
 
 
-def step(x_t, h, c, weights):
+def right_step(x_t, h, c, weights):
     """One right step."""
     return ref.next_state(*ref.gates(ref.gate_inputs(x_t, h, *weights)), c)
 
 
-def run(x, h0, c0, *weights):
+def right_run(x, h0, c0, *weights):
     """A whole sequence, right."""
     H = weights[1].shape[0] // 4
-    h, c = start(x, h0, H), start(x, c0, H)
+    h, c = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
-        h, c = step(x_t, h, c, weights)
+        h, c = right_step(x_t, h, c, weights)
         output.append(h)
     return torch.stack(output), (h, c)
 
@@ -542,7 +542,7 @@ def state_not_carried(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     H = W_hh.shape[0] // 4
     output = []
     for x_t in x:
-        h, c = step(x_t, start(x, h0, H), start(x, c0, H), (W_ih, W_hh, b_ih, b_hh))
+        h, c = right_step(x_t, state_or_zeros(x, h0, H), state_or_zeros(x, c0, H), (W_ih, W_hh, b_ih, b_hh))
         output.append(h)
     return torch.stack(output), (h, c)
 
@@ -555,10 +555,10 @@ def state_not_carried(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
 )
 def hidden_not_carried(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     H = W_hh.shape[0] // 4
-    h_first, c = start(x, h0, H), start(x, c0, H)
+    h_first, c = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
-        h, c = step(x_t, h_first, c, (W_ih, W_hh, b_ih, b_hh))
+        h, c = right_step(x_t, h_first, c, (W_ih, W_hh, b_ih, b_hh))
         output.append(h)
     return torch.stack(output), (h, c)
 
@@ -570,10 +570,10 @@ def hidden_not_carried(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
 )
 def cell_not_carried(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     H = W_hh.shape[0] // 4
-    h, c_first = start(x, h0, H), start(x, c0, H)
+    h, c_first = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
-        h, c = step(x_t, h, c_first, (W_ih, W_hh, b_ih, b_hh))
+        h, c = right_step(x_t, h, c_first, (W_ih, W_hh, b_ih, b_hh))
         output.append(h)
     return torch.stack(output), (h, c)
 
@@ -585,7 +585,7 @@ def cell_not_carried(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="Zeros are only for a state that is None.",
 )
 def initial_state_ignored(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    return run(x, None, None, W_ih, W_hh, b_ih, b_hh)
+    return right_run(x, None, None, W_ih, W_hh, b_ih, b_hh)
 
 
 @mistake(
@@ -594,7 +594,7 @@ def initial_state_ignored(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="Zeros are only for a state that is None.",
 )
 def initial_hidden_ignored(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    return run(x, None, c0, W_ih, W_hh, b_ih, b_hh)
+    return right_run(x, None, c0, W_ih, W_hh, b_ih, b_hh)
 
 
 @mistake(
@@ -603,7 +603,7 @@ def initial_hidden_ignored(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="Zeros are only for a state that is None.",
 )
 def initial_cell_ignored(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    return run(x, h0, None, W_ih, W_hh, b_ih, b_hh)
+    return right_run(x, h0, None, W_ih, W_hh, b_ih, b_hh)
 
 
 @mistake(
@@ -614,7 +614,7 @@ def initial_cell_ignored(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
 def initial_states_both_or_none(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     if h0 is None or c0 is None:
         h0, c0 = None, None
-    return run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    return right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
 
 
 @mistake(
@@ -623,7 +623,7 @@ def initial_states_both_or_none(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="h0 is the hidden state, c0 the cell state.",
 )
 def initial_states_exchanged(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    return run(x, c0, h0, W_ih, W_hh, b_ih, b_hh)
+    return right_run(x, c0, h0, W_ih, W_hh, b_ih, b_hh)
 
 
 @mistake(
@@ -636,7 +636,7 @@ def ones_for_none(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     ones = x.new_ones(x.shape[1], W_hh.shape[0] // 4)
     h0 = ones if h0 is None else h0
     c0 = ones if c0 is None else c0
-    return run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    return right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
 
 
 @mistake(
@@ -649,7 +649,7 @@ def none_not_filled_in(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     h, c = h0, c0
     output = []
     for x_t in x:
-        h, c = step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
+        h, c = right_step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
         output.append(h)
     return torch.stack(output), (h, c)
 
@@ -664,7 +664,7 @@ def zeros_of_default_dtype(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     zeros = torch.zeros(x.shape[1], W_hh.shape[0] // 4)
     h0 = zeros if h0 is None else h0
     c0 = zeros if c0 is None else c0
-    return run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    return right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
 
 
 @mistake(
@@ -674,8 +674,8 @@ def zeros_of_default_dtype(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="h and c are those after the last step.",
 )
 def state_of_first_step(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    output, _ = run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
-    _, state = run(x[:1], h0, c0, W_ih, W_hh, b_ih, b_hh)
+    output, _ = right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    _, state = right_run(x[:1], h0, c0, W_ih, W_hh, b_ih, b_hh)
     return output, state
 
 
@@ -685,7 +685,7 @@ def state_of_first_step(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="The order of the pair is h, c.",
 )
 def final_state_swapped(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    output, (h, c) = run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    output, (h, c) = right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
     return output, (c, h)
 
 
@@ -696,7 +696,7 @@ def final_state_swapped(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="The order is output, (h, c).",
 )
 def state_returned_first(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    output, state = run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    output, state = right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
     return state, output
 
 
@@ -707,7 +707,7 @@ def state_returned_first(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="One layer's h and c are (N, H); the axis for layers comes with part 6.",
 )
 def layer_axis_added(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    output, (h, c) = run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    output, (h, c) = right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
     return output, (h[None], c[None])
 
 
@@ -718,10 +718,10 @@ def layer_axis_added(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
 )
 def cells_as_output(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     H = W_hh.shape[0] // 4
-    h, c = start(x, h0, H), start(x, c0, H)
+    h, c = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
-        h, c = step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
+        h, c = right_step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
         output.append(c)
     return torch.stack(output), (h, c)
 
@@ -733,11 +733,11 @@ def cells_as_output(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
 )
 def output_one_step_late(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     H = W_hh.shape[0] // 4
-    h, c = start(x, h0, H), start(x, c0, H)
+    h, c = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
         output.append(h)
-        h, c = step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
+        h, c = right_step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
     return torch.stack(output), (h, c)
 
 
@@ -748,7 +748,7 @@ def output_one_step_late(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="output[0] belongs to the first step.",
 )
 def output_reversed(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    output, state = run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    output, state = right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
     return output.flip(0), state
 
 
@@ -758,7 +758,7 @@ def output_reversed(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="Step t reads x[t], and t grows.",
 )
 def read_backwards(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    return run(x.flip(0), h0, c0, W_ih, W_hh, b_ih, b_hh)
+    return right_run(x.flip(0), h0, c0, W_ih, W_hh, b_ih, b_hh)
 
 
 @mistake(
@@ -768,7 +768,7 @@ def read_backwards(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="The output is (T, N, H), time first.",
 )
 def stacked_on_axis_one(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    output, state = run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    output, state = right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
     return output.transpose(0, 1), state
 
 
@@ -780,7 +780,7 @@ def stacked_on_axis_one(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
 )
 def axes_swapped_by_reshape(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     T, N, D = x.shape
-    return run(x.reshape(N, T, D).transpose(0, 1), h0, c0, W_ih, W_hh, b_ih, b_hh)
+    return right_run(x.reshape(N, T, D).transpose(0, 1), h0, c0, W_ih, W_hh, b_ih, b_hh)
 
 
 @mistake(
@@ -790,7 +790,7 @@ def axes_swapped_by_reshape(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="Look for a variable that a loop over the batch leaves behind.",
 )
 def last_sequence_for_all(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    output, (h, c) = run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    output, (h, c) = right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
     return output[:, -1:].expand_as(output), (h[-1:].expand_as(h), c[-1:].expand_as(c))
 
 
@@ -804,7 +804,7 @@ def loop_over_batch(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     for n in range(x.shape[1]):
         h_n = None if h0 is None else h0[n : n + 1]
         c_n = None if c0 is None else c0[n : n + 1]
-        output, (h, c) = run(x[:, n : n + 1], h_n, c_n, W_ih, W_hh, b_ih, b_hh)
+        output, (h, c) = right_run(x[:, n : n + 1], h_n, c_n, W_ih, W_hh, b_ih, b_hh)
         outputs.append(output)
         hs.append(h)
         cs.append(c)
@@ -819,7 +819,7 @@ def loop_over_batch(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
 )
 def biases_after_activation(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     H = W_hh.shape[0] // 4
-    h, c = start(x, h0, H), start(x, c0, H)
+    h, c = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
         z = ref.gate_inputs(x_t, h, W_ih, W_hh, torch.zeros_like(b_ih), torch.zeros_like(b_hh))
@@ -837,10 +837,10 @@ def biases_after_activation(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
 )
 def detached_between_steps(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     H = W_hh.shape[0] // 4
-    h, c = start(x, h0, H), start(x, c0, H)
+    h, c = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
-        h, c = step(x_t, h.detach(), c.detach(), (W_ih, W_hh, b_ih, b_hh))
+        h, c = right_step(x_t, h.detach(), c.detach(), (W_ih, W_hh, b_ih, b_hh))
         output.append(h)
     return torch.stack(output), (h, c)
 
@@ -851,7 +851,7 @@ def detached_between_steps(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     hint="Operations ending in an underscore and assignments to h[:] change the tensor you were given.",
 )
 def initial_state_overwritten(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
-    output, (h, c) = run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
+    output, (h, c) = right_run(x, h0, c0, W_ih, W_hh, b_ih, b_hh)
     if h0 is not None:
         h0.data.copy_(h.data)
     if c0 is not None:
@@ -867,7 +867,7 @@ def initial_state_overwritten(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
 def unroll_projected(x, h0, c0, weights, W_hr, project):
     """The layer of part 5 with another projection: h = project(o, c)."""
     P, H = W_hr.shape
-    h, c = start(x, h0, P), start(x, c0, H)
+    h, c = state_or_zeros(x, h0, P), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
         i, f, g, o = ref.gates(ref.gate_inputs(x_t, h, *weights))
@@ -935,10 +935,10 @@ def cut_instead_of_projected(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
 )
 def unprojected_output(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
     P, H = W_hr.shape
-    h, c = start(x, h0, P), start(x, c0, H)
+    h, c = state_or_zeros(x, h0, P), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
-        h_wide, c = step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
+        h_wide, c = right_step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
         h = h_wide @ W_hr.T
         output.append(h_wide)
     return torch.stack(output), (h, c)
@@ -951,10 +951,10 @@ def unprojected_output(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
 )
 def unprojected_state(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
     P, H = W_hr.shape
-    h, c = start(x, h0, P), start(x, c0, H)
+    h, c = state_or_zeros(x, h0, P), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
-        h_wide, c = step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
+        h_wide, c = right_step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
         h = h_wide @ W_hr.T
         output.append(h)
     return torch.stack(output), (h_wide, c)
@@ -968,10 +968,10 @@ def unprojected_state(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
 )
 def projected_hidden_not_carried(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
     P, H = W_hr.shape
-    h_first, c = start(x, h0, P), start(x, c0, H)
+    h_first, c = state_or_zeros(x, h0, P), state_or_zeros(x, c0, H)
     output = []
     for x_t in x:
-        h_wide, c = step(x_t, h_first, c, (W_ih, W_hh, b_ih, b_hh))
+        h_wide, c = right_step(x_t, h_first, c, (W_ih, W_hh, b_ih, b_hh))
         h = h_wide @ W_hr.T
         output.append(h)
     return torch.stack(output), (h, c)
@@ -997,7 +997,7 @@ def projected_initial_state_ignored(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
 def zero_states_of_one_width(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
     H = W_hr.shape[1]
     weights = (W_ih, W_hh, b_ih, b_hh)
-    return unroll_projected(x, start(x, h0, H), c0, weights, W_hr, lambda h_wide, o, c: h_wide @ W_hr.T)
+    return unroll_projected(x, state_or_zeros(x, h0, H), c0, weights, W_hr, lambda h_wide, o, c: h_wide @ W_hr.T)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -1349,6 +1349,23 @@ def drop_whole_features(self, x):
 )
 def one_mask_for_all_steps(self, x, state=None):
     return run_layers(self, x, state, between=drop_whole_features)
+
+
+def run_with_dropped_output(self, k, suffix, x, h0, c0):
+    y, (h, c) = run_direction(self, k, suffix, x, h0, c0)
+    if k < self.num_layers - 1:
+        y = self.dropout(y)
+        h = y[-1] if suffix == "" else y[0]
+    return y, (h, c)
+
+
+@mistake(
+    ref.LSTM.forward,
+    says="Your final states of the lower layers have been through dropout.",
+    hint="Dropout stands on the way to the next layer, and the states do not take that way.",
+)
+def states_dropped(self, x, state=None):
+    return run_layers(self, x, state, run=run_with_dropped_output, between=leave)
 
 
 def detach(self, x):

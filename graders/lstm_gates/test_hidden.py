@@ -465,6 +465,18 @@ def test_module_parameters(student, num_layers, bidirectional):
         return outlines(maker(student)(4, 6, num_layers=num_layers, bidirectional=bidirectional).parameters())
 
     agree(own_outlines, reference_outlines, **options)
+    require_use_of_parameters(maker(student)(4, 6, **options), 4)
+
+
+def require_use_of_parameters(own, input_size):
+    """The output moves when the parameters do: names and shapes alone are worth nothing."""
+    parameters = own.parameters()
+    x = draw("t n d", t=3, n=2, d=input_size, dtype=next(iter(parameters.values())).dtype)
+    before, _, _ = three_of(own(x))
+    own.load_state_dict({name: value + 0.1 for name, value in parameters.items()})
+    after, _, _ = three_of(own(x))
+    if torch.equal(before, after):
+        refuse(Category.PROPERTY, "LSTM: the output stays the same when the parameters change")
 
 
 def spread(parameters, hidden_size):
@@ -494,6 +506,7 @@ def test_module_starts_uniform(student):
     own = maker(student)(24, 64, num_layers=2).parameters()
     agree(outlines(own), outlines(dict(nn.LSTM(24, 64, num_layers=2).named_parameters())))
     agree(lambda: spread(own, 64), reference_spread)
+    require_use_of_parameters(maker(student)(3, 2, num_layers=2), 3)
 
 
 @number("6.3")
@@ -536,8 +549,8 @@ def elementwise_layer(hidden_size, bias):
     return [W_ih, torch.zeros(4 * h, h).double(), b_ih, torch.zeros(4 * h).double()]
 
 
-def output_of(make, x, layers, training, dropout):
-    """The output of a new module with these layers."""
+def answer_of(make, x, layers, training, dropout):
+    """Output and final hidden states of a new module with these layers."""
     module = make(x.shape[-1], x.shape[-1], num_layers=len(layers), dropout=dropout)
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     weights = {
@@ -547,10 +560,11 @@ def output_of(make, x, layers, training, dropout):
     }
     module.load_state_dict(weights)
     module.train(training)
-    output, _, _ = three_of(module(x))
-    if output.shape != x.shape:
-        refuse(Category.SHAPE, f"LSTM: the output has shape {tuple(output.shape)}, expected {tuple(x.shape)}")
-    return output
+    output, h_n, _ = three_of(module(x))
+    for name, value, shape in (("output", output, x.shape), ("h_n", h_n, (len(layers), *x.shape[1:]))):
+        if value.shape != shape:
+            refuse(Category.SHAPE, f"LSTM: {name} has shape {tuple(value.shape)}, expected {tuple(shape)}")
+    return output, h_n
 
 
 def dropout_seen(make, situation, shape):
@@ -561,13 +575,13 @@ def dropout_seen(make, situation, shape):
     """
     below, above = elementwise_layer(shape[-1], 1.0), elementwise_layer(shape[-1], 0.0)
     zeros = torch.zeros(shape, dtype=torch.float64)
-    entries = output_of(make, zeros[:1, :1], [below], False, 0.0)[0, 0]
+    entries = answer_of(make, zeros[:1, :1], [below], False, 0.0)[0][0, 0]
     cases = torch.stack([0 * entries, entries, entries / (1 - P)])
-    dropped, left, divided = output_of(make, cases[None], [above], False, 0.0)[0]
+    dropped, left, divided = answer_of(make, cases[None], [above], False, 0.0)[0][0]
     if not (divided - dropped).abs().min() > 1e-4:
         refuse(Category.PROPERTY, "LSTM: nothing of the layer below is seen in the output, nor can dropout be")
     x, layers = (entries.expand(shape), [above]) if SITUATIONS[situation] == 1 else (zeros, [below, above])
-    output = output_of(make, x, layers, "training" in situation, P)
+    output, h_n = answer_of(make, x, layers, "training" in situation, P)
     gone = (output[0] - dropped).abs() < 1e-7
     return {
         "tenths of the entries that are dropped": tenths(gone),
@@ -575,6 +589,7 @@ def dropout_seen(make, situation, shape):
         "tenths of the entries that are divided by 1 - p": tenths((output[0] - divided).abs() < 1e-7),
         "whether all sequences drop the same entries": int((gone == gone[:1]).all()),
         "whether a sequence drops all its entries or none": int((gone == gone[:, :1]).all()),
+        "whether states of the first layer are dropped": int(len(layers) == 2 and not torch.allclose(*h_n[0, :2])),
         "in how many ways an entry fares in two steps": len(output[:2, :, 0].T.mul(1e7).round().unique(dim=0)),
     }
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,7 +69,7 @@ def grade(
     homework = load_homework(assignment, root)
     keep = _results_file(output, path.stem)
     setup = Setup(str(root), homework.name, isolation.value, timeout, progress=output is not None)
-    result = grade_one(path, setup, keep)
+    result = grade_one(path, setup, keep, meanwhile=lambda: import_module("softmark.report.table"))
     _print_result(result, json)
     if result.status is Status.GRADER_ERROR:
         raise typer.Exit(FAULT)
@@ -97,21 +98,58 @@ def doctor(
         raise typer.Exit(FINDINGS)
 
 
+@app.command()
+def verify(
+    homeworks: Annotated[list[str] | None, typer.Argument(help="All of them, if none is named.")] = None,
+    jobs: Annotated[int, typer.Option(help="Engines side by side; 0: one for each core.", min=0)] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Prove that the hidden tests grade: right code keeps its marks, every known mistake is caught and named."""
+    import time
+
+    from rich.console import Console
+
+    from softmark.authoring.proof import prove
+    from softmark.authoring.table import as_plain, show_proofs
+    from softmark.grading.homework import course_root, homework_names, load_homework
+
+    root = course_root()
+    chosen = [load_homework(name, root) for name in homeworks or homework_names(root)]
+    sys.path.insert(0, str(root))  # for `from reference import …` in lists of mistakes
+    start = time.monotonic()
+    proofs = [prove(homework, jobs or os.cpu_count() or 1) for homework in chosen]
+    seconds = time.monotonic() - start
+    if json:
+        import msgspec
+
+        typer.echo(msgspec.json.encode(as_plain(proofs, seconds)))
+    else:
+        show_proofs(proofs, seconds, Console())
+    if not all(proof.ok for proof in proofs):
+        raise typer.Exit(FINDINGS)
+
+
 def _results_file(output: Path | None, submission: str) -> Callable[[Result], None]:
-    """Keeps `submissions/<id>/results.json` up to date; its place must be writable before anything is graded."""
+    """Keeps `submissions/<id>/results.json` up to date; the first one, of second zero, tells if it cannot be done."""
     if output is None:
         return lambda result: None
+    from softmark.batch.grader import EngineFailed
     from softmark.grading.errors import UsageError
-    from softmark.report.gradescope import write_results
+    from softmark.report.gradescope import InvalidResults, write_results
 
     folder = output / "submissions" / submission
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"results cannot be written to {output}: {error.strerror}; choose another folder") from None
-    if not os.access(folder, os.W_OK):
-        raise UsageError(f"results cannot be written to {output}: permission denied; choose another folder")
-    return lambda result: write_results(result, folder / "results.json")
+
+    def keep(result: Result) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_results(result, folder / "results.json")
+        except OSError as error:
+            why = f"results cannot be written to {folder}: {error.strerror}"
+            raise UsageError(f"{why}; choose another folder with -o") from None
+        except InvalidResults as error:
+            raise EngineFailed(str(error)) from error
+
+    return keep
 
 
 def _print_result(result: Result, json: bool) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from softmark.sandbox import wire, wire_values
 from softmark.sandbox.wire import Caps, Frame, Handle, Meta, Raised, Unsupported
 
-steady = settings(derandomize=True, deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+steady = settings(derandomize=True, deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 
 
 def sent(value: object, caps: Caps = wire.CAPS) -> Any:

@@ -30,6 +30,10 @@ with collecting(REGISTRY):
     def softmax_overflow(S):
         return torch.exp(S) / torch.exp(S).sum(-1, keepdim=True)
 
+    @mistake(ref.softmax_rows, says="Dropout is never off.")
+    def softmax_with_dropout(S):
+        return torch.dropout(torch.softmax(S, -1), 0.5, True)
+
     @mistake(ref.softmax_rows, says="Your function always fails.")
     def softmax_that_raises(S):
         raise RuntimeError("never fits")

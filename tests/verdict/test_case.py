@@ -37,6 +37,7 @@ class TestCurrentCase:
         right, wrong = case.checks
         assert (right.name, right.ratio, right.category) == ("scores", 0.0, None)
         assert right.truth is not None
+        assert right.double
         assert (wrong.name, wrong.ratio, wrong.category, wrong.truth) == ("mine", float("inf"), "shape", None)
 
 

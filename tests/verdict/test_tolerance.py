@@ -1,7 +1,6 @@
 """The tolerance: honest ways to compute a thing stay a hundred times below it, mistakes a hundred times above."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,8 +8,8 @@ import torch
 import torch.nn.functional as F
 
 from softmark.verdict import Case, agree, draw, judging
-from softmark.verdict.tolerance import BRAIN, DOUBLE, HALF, SINGLE
-from softmark.verdict.truth import computed, given
+from softmark.verdict.tolerance import DOUBLE
+from softmark.verdict.truth import computed
 from tests.verdict import lecture
 from tests.verdict.students import failure
 
@@ -159,6 +158,11 @@ class TestHonestAlternatives:
         worst = max(ratio(way, lecture.softmax_rows, 10 * x) for seed in SEEDS for x in inputs(seed, "softmax"))
         assert 1e-3 < worst < 0.2
 
+    def test_log_space_at_a_thousand(self):
+        """The log-sum-exp of 1000 rounds by 5e-5 in float32, which no rounding of the reference shows: still right."""
+        S = torch.tensor([[1000.0, -1000.0, 990.0], [-1000.0, -1000.0, -990.0]])
+        assert ratio(lambda S: torch.exp(S - S.logsumexp(-1, keepdim=True)), lecture.softmax_rows, S) <= 0.5
+
     def test_positions_without_any_real_input(self):
         """Functions of whole numbers have noise, too: exp and log, powers, numpy, all in float32 and up to angle 60."""
 
@@ -246,96 +250,3 @@ class TestMistakes:
         """A forgotten scale shows in bfloat16."""
         Q, K = (x.to(torch.bfloat16) for x in draw("n d", "m d", n=5, m=7, d=6))
         assert "values are wrong" in failure(agree, lambda Q, K: Q @ K.T, lecture.scores, Q, K).fact
-
-
-class TestZeros:
-    """Exact zeros of the truth have no noise; dust is not a leak, minus zero is zero."""
-
-    def test_dust_of_the_answers_precision_is_accepted(self):
-        """A shift by Fourier transform, or by solving equations, leaves 1e-16 where the truth has zeros."""
-
-        def identity(n):
-            return torch.eye(n)
-
-        def solved(n):
-            A = draw("n n", n=n)
-            return torch.linalg.solve(A, A)
-
-        assert ratio(solved, identity, 4) <= 1
-        assert ratio(lambda n: torch.fft.irfft(torch.fft.rfft(torch.eye(n).double()), n=n), identity, 6) <= MARGIN
-
-    def test_all_zero_answers_must_be_zero(self):
-        """Where nothing is expected, nothing is accepted but nothing."""
-        agree(torch.tensor([0.0, -0.0]), torch.zeros(2))
-        assert failure(agree, torch.tensor([0.0, 1e-30]), torch.zeros(2)).fact == "1 of 2 values is wrong"
-
-    def test_underflow_is_rounding(self):
-        """A weight of 1e-60 that is 0 in float32 is right, in a large range of weights."""
-        S = torch.tensor([[0.0, -140.0, -50.0]], dtype=torch.float64)
-        assert ratio(single(lecture.softmax_rows), lecture.softmax_rows, S) <= MARGIN
-
-
-class TestRanges:
-    """The tolerance follows each element, not the largest one."""
-
-    def test_small_weights_are_judged_by_their_own_size(self):
-        """In float64, a weight of 1e-9 beside one of 1 must be right in its digits, too."""
-        S = torch.tensor([[0.0, -20.0, -9.0]], dtype=torch.float64)
-        wrong = lecture.softmax_rows(S)
-        wrong[0, 1] *= 1.01
-        assert failure(agree, wrong, lecture.softmax_rows, S).fact == "1 of 3 values is wrong"
-
-    def test_cancellation_widens_it(self):
-        """Where large terms cancel, the noise is that of the terms."""
-        Q = torch.tensor([[1e4, 1.0]], dtype=torch.float64) * math.pi
-        K = torch.tensor([[1.0, -1e4 + 1e-3]], dtype=torch.float64) * math.e
-        assert ratio(single(lecture.scores), lecture.scores, Q, K) <= MARGIN
-
-    def test_plain_values_have_the_scale_of_their_tensor(self):
-        """A value without its computation is judged at the scale of its largest element, exact zeros exactly."""
-        true = torch.tensor([1.0, 1e-3, 0.0], dtype=torch.float64)
-        agree(torch.tensor([1.0, 1e-3 + 1e-8, 0.0], dtype=torch.float64), true)
-        assert failure(agree, torch.tensor([1.0, 1e-3, 1e-8], dtype=torch.float64), true).fact.startswith("1 of 3")
-
-    def test_integers_and_booleans_are_exact(self):
-        """2**62 and 2**62 + 1 are different."""
-        assert failure(agree, torch.tensor([2**62 + 1]), torch.tensor([2**62])).fact == "the value is wrong"
-
-
-class TestReferenceIsLeftAlone:
-    """Measuring noise has no effect on anything outside."""
-
-    def test_inputs_and_default_dtype_stay(self):
-        """The test's tensors keep their bytes, and constants stay float32."""
-        Q, K = draw("n d", "m d", n=3, m=4, d=2)
-        before = Q.clone(), K.clone()
-        agree(lecture.scores, lecture.scores, Q, K)
-        assert torch.equal(Q, before[0])
-        assert torch.equal(K, before[1])
-        assert torch.get_default_dtype() is torch.float32
-
-    def test_comparisons_inside_a_reference_survive(self):
-        """A mask made of float ones and zeros and compared with 1 is the same mask in every rounded run."""
-
-        def reference(S):
-            mask = torch.tril(torch.ones(S.shape)) == 1
-            return S.masked_fill(~mask, -torch.inf).softmax(-1)
-
-        assert ratio(lambda S: reference(S.float()), reference, draw("n n", n=5)) <= MARGIN
-
-    def test_in_place_references_are_fine(self):
-        """A reference that fills a table row by row is measured like any other."""
-
-        def reference(n, d):
-            table = torch.zeros(n, d)
-            table[:, 0::2] = torch.sin(lecture.angles(n, d))
-            table[:, 1::2] = torch.cos(lecture.angles(n, d))
-            return table
-
-        assert ratio(lecture.sinusoidal, reference, 9, 6) <= MARGIN
-
-    def test_levels_are_ordered(self):
-        """Coarser precision never has the narrower tolerance."""
-        truth = given(torch.randn(5, 5, dtype=torch.float64))
-        limits = [truth.tolerance(level, 0) for level in (DOUBLE, SINGLE, HALF, BRAIN)]
-        assert all(bool((a <= b).all()) for a, b in pairwise(limits))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from softmark.verdict import Case, agree, draw, judging
+from softmark.verdict import Case, agree, draw, gradients_agree, judging
 from softmark.verdict.truth import computed, truth_of
 from tests.verdict import lecture as ref
 from tests.verdict.students import Counting, InProcess, failure
@@ -87,6 +87,30 @@ class TestMemory:
             with judging(Case(id="state")):
                 agree(ours(x), ours, x)
                 agree(x * seed, lambda x, seed=seed: x * seed, x)
+
+    def test_closures_are_never_remembered(self):
+        """The same function object gives another truth when what it closes over has changed."""
+        factor = 1.0
+
+        def scaled(x):
+            return x * factor
+
+        x = draw("n", n=4)
+        for new in (1.0, 2.0):
+            factor = new
+            with judging(Case(id="closures")):
+                agree(x * new, scaled, x)
+
+    def test_gradients_are_remembered_too(self):
+        """The same cotangent, drawn from the case's seed, finds the same gradients again; another one does not."""
+        x = draw("n", n=4)
+        runs = []
+        for seed in (1, 1, 2):
+            before = len(CALLS)
+            with judging(Case(id="gradients", seed=seed)):
+                gradients_agree(InProcess(lambda x: x * 2.0), counted, x)
+            runs.append(len(CALLS) - before)
+        assert runs[0] > runs[2] > runs[1] == 0
 
     def test_does_not_hang_on_the_tests_tensors(self):
         """Inputs changed by the test after the check do not reach the remembered truth."""

@@ -6,6 +6,7 @@ in the memory that student processes are forked from.
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,8 +32,8 @@ class Grader:
 
     def __init__(self, setup: Setup) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "softmark.grading.engine"],
-            env=environment(gettempdir()), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-I", "-m", "softmark.grading"],
+            env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         self._setup = setup
 
@@ -45,7 +46,8 @@ class Grader:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._to_engine.close()
+        with contextlib.suppress(BrokenPipeError):  # it is gone already, and what it was sent with it
+            self._to_engine.close()
         self._from_engine.close()
         self._process.wait()
 
@@ -64,6 +66,8 @@ class Grader:
         self._send(job)
         while True:
             message = self._receive()
+            if isinstance(message, Refused):
+                raise EngineFailed(message.why)
             if not isinstance(message, Progress | Done):
                 raise EngineFailed(f"the grading engine answered with {type(message).__name__}")
             yield message.result
@@ -100,6 +104,15 @@ class Grader:
         return pipe  # type: ignore[return-value]
 
 
+def _temporary() -> str:
+    try:
+        return gettempdir()
+    except FileNotFoundError:
+        raise UsageError(
+            "no directory for temporary files can be written to; name one with TMPDIR, or give a container --tmpfs=/tmp"
+        ) from None
+
+
 class Examined(msgspec.Struct, frozen=True):
     """What was found out about this machine, and whether it is enough for what was asked."""
 
@@ -115,7 +128,7 @@ def examine_machine(asked: str) -> Examined:
     """Have the machine examined the way a grading engine would find it: from a process with constants around it."""
     done = subprocess.run(
         [sys.executable, "-I", "-m", "softmark.sandbox.machine"],
-        env=environment(gettempdir()),
+        env=environment(_temporary()),
         stdout=subprocess.PIPE,
         check=False,
     )

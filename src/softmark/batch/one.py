@@ -16,8 +16,11 @@ from softmark.intake.source import Refusal, check, read
 Sink = Callable[[Result], None]
 
 
-def grade_one(path: Path, setup: Setup, sink: Sink) -> Result:
-    """The final Result; `sink` is given every result on the way to it, the one of second zero first."""
+def grade_one(path: Path, setup: Setup, sink: Sink, meanwhile: Callable[[], object] = lambda: None) -> Result:
+    """The final Result; `sink` is given every result on the way to it, the one of second zero first.
+
+    `meanwhile` is called once the engine is on its way: it needs most of a second before it can be asked anything.
+    """
     submission = Submission(id=path.stem, name=path.stem, file=path.name)
     try:
         source = read(path)
@@ -28,6 +31,7 @@ def grade_one(path: Path, setup: Setup, sink: Sink) -> Result:
         why = ""
         submission = msgspec.structs.replace(submission, sha256=hashlib.sha256(source).hexdigest())
     with Grader(setup) as grader:
+        meanwhile()
         result = msgspec.structs.replace(grader.ready(), submission=submission)
         sink(result)
         if why:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Generator
+from functools import cached_property
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import pytest
@@ -19,12 +21,14 @@ from softmark.grading import trial
 from softmark.grading.errors import ConfigError
 from softmark.grading.homework import Homework
 from softmark.grading.marks import TestSpec, base_nodeid, read_specs
+from softmark.grading.naming import name_mistakes
 from softmark.grading.plugin import DESK
-from softmark.grading.result import CaseResult
 from softmark.grading.session import StudentSession, seed_of
 from softmark.grading.setters import listening
 from softmark.verdict.case import Case
-from softmark.verdict.mistakes import Registry, collecting
+from softmark.verdict.mistakes import Mistake, Registry, collecting
+
+_NAMING_OF_A_CASE = 0.5  # seconds of processor time that looking for the name of one wrong answer may take
 
 
 class Desk:
@@ -34,7 +38,7 @@ class Desk:
         self.session: StudentSession | None = None
         self.homework: Homework | None = None
         self.specs: tuple[TestSpec, ...] = ()
-        self.leaderboard_value: float | str | None = None
+        self.leaderboard_value: float | str | None = None  # what a case of the present test has set last
         self._by_nodeid: dict[str, TestSpec] = {}
         self._mistakes: Registry | None = None
         self._parts: dict[str, str] = {}
@@ -45,34 +49,42 @@ class Desk:
         config.stash[DESK] = self
 
     def take(self, homework: Homework, items: list[pytest.Item]) -> None:
-        """From now on these are the tests: read what each is worth, and the homework's named mistakes."""
+        """From now on these are the tests: read what each is worth."""
         self.homework = homework
         self.specs = read_specs(items, homework)
         self._by_nodeid = {spec.nodeid: spec for spec in self.specs}
         self._parts = {name: part.number for part in homework.parts for name in part.functions}
-        self._mistakes = mistakes_of(homework)
+        self._mistakes = MistakesOnDemand(homework)
 
     def spec_of(self, item: pytest.Item) -> TestSpec:
         return self._by_nodeid[base_nodeid(item)]
 
-    def judge(self, item: pytest.Item, session: StudentSession) -> CaseResult:
+    def judge(self, item: pytest.Item, session: StudentSession) -> trial.Trial:
         """Run one case of one test against the submission in hand.
 
         A failure in a worker that other parts have used is judged again in a fresh one (see session.py).
         """
         self.session = session
-        first = self._attempt(item, session)
-        if not first.failed or session.pure:
-            return first.result()
-        session.renew()
-        return self._attempt(item, session).result()
+        judged = self._attempt(item, session)
+        if judged.failed and not session.pure:
+            session.renew()
+            judged = self._attempt(item, session)
+        return judged
+
+    def name_mistakes(self, trials: list[trial.Trial]) -> None:
+        """Settle what the failures of a whole part are called."""
+        if self._mistakes is not None:
+            name_mistakes(trials, self._mistakes)
 
     def _attempt(self, item: pytest.Item, session: StudentSession) -> trial.Trial:
         spec = self.spec_of(item)
-        case = Case(id=item.nodeid, seed=seed_of(item.nodeid), mistakes=self._mistakes, parts=self._parts)
+        budget = min(_NAMING_OF_A_CASE, session.naming_left(spec.part))
+        case = Case(item.nodeid, seed_of(item.nodeid), mistakes=self._mistakes, budget=budget, parts=self._parts)
         session.begin(spec.part, item.nodeid)
         self._trial = trial.Trial(spec, case)
-        return trial.run(item, self._trial)
+        trial.run(item, self._trial)
+        session.naming_spent[spec.part] += case.spent
+        return self._trial
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
@@ -95,20 +107,44 @@ class Desk:
             self._trial.subtests.append(report._sub_test_description())
 
 
-def mistakes_of(homework: Homework) -> Registry:
-    """The named mistakes of a homework; an empty registry if it names none."""
+class MistakesOnDemand(Registry):
+    """The named mistakes of a homework, read when the first wrong answer asks for them: right work never does.
+
+    What is wrong with them is the grader's fault then. `softmark verify` reads them at once and refuses them.
+    """
+
+    def __init__(self, homework: Homework) -> None:
+        self.equivalents = []
+        self._homework = homework
+
+    @cached_property
+    def mistakes(self) -> list[Mistake]:  # type: ignore[override]
+        return entries_of(self._homework, ("mistakes",)).mistakes
+
+
+def entries_of(homework: Homework, files: tuple[str, ...] = ("mistakes", "equivalents")) -> Registry:
+    """The named mistakes and equivalents of a homework; an empty registry if it has none."""
     registry = Registry()
-    file = homework.folder / "mistakes.py"
-    if file.exists():
-        name = f"graders.{homework.name}.mistakes"
-        spec = importlib.util.spec_from_file_location(name, file)
-        if spec is None or spec.loader is None:
-            raise ConfigError(str(file), 1, "it cannot be imported")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module  # where inspect looks for the source of a class
-        with collecting(registry):
-            spec.loader.exec_module(module)
+    for name in files:
+        file = homework.folder / f"{name}.py"
+        if file.exists():
+            with collecting(registry):
+                _import(file, f"graders.{homework.name}.{name}")
     return registry
+
+
+def _import(file: Path, name: str) -> None:
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ConfigError(str(file), 1, "it cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where inspect looks for the source of a class
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        line = next((f.lineno for f in reversed(extract_tb(error.__traceback__)) if f.filename == str(file)), None) or 1
+        problem = str(error).removeprefix(f"{file}:{line}: ")  # a MistakeError says its place itself
+        raise ConfigError(str(file), line, f"{type(error).__name__}: {problem}") from error
 
 
 def homework_of(items: list[pytest.Item], root: Path) -> str | None:

@@ -1,9 +1,9 @@
 """The grading engine: a process that collects one homework's hidden tests once and judges submissions with them.
 
-Started by the launcher as `python -I -m softmark.grading.engine` with an environment of constants, it does things in
-the order on which the separation of the two sides rests:
+Started by the launcher as `python -I -m softmark.grading` with an environment of constants, it does things in the order
+on which the separation of the two sides rests:
 
-    1. import torch, and nothing that is secret; fork the zygote (sandbox/zygote.py)
+    1. import torch, and nothing that is secret; fork the zygote (__main__.py, sandbox/zygote.py)
     2. read what is to be graded (messages.py); have softmark's own attacks made: does the isolation level hold?
     3. only now read hidden tests, reference and named mistakes, in one pytest session
     4. inside that session's loop, for each submission: load it in a worker, run every test, send the result
@@ -25,10 +25,9 @@ from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.homework import Homework, load_homework
 from softmark.grading.judging import Judge
 from softmark.grading.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
-from softmark.sandbox.isolation import Sandbox, examine, forking_works, highest, open_sandbox
+from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
 from softmark.sandbox.levels import Level
 from softmark.sandbox.zygote import Zygote
-from softmark.verdict.mistakes import MistakeError
 
 # Nothing of pytest's that reads or writes files, prints, or changes what a test sees.
 _UNUSED = "terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings"
@@ -67,7 +66,7 @@ class Engine(Desk):
             if self._broken:
                 raise ConfigError(self._target.config, 1, f"the hidden tests cannot be imported: {self._broken[0]}")
             self.take(self._target, session.items)
-        except (ConfigError, UsageError, MistakeError) as error:
+        except (ConfigError, UsageError) as error:
             self.refused = Refused(str(error), usage=True)
             return True
         judge = Judge(self, session.items, self._sandbox, self._setup)
@@ -81,8 +80,8 @@ class Engine(Desk):
         return True
 
 
-def _serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    zygote = Zygote.fork() if forking_works() else None
+def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO) -> None:
+    """Everything between the launcher's Setup and its end of file."""
     setup = receive(requests)
     if not isinstance(setup, Setup):
         return
@@ -117,19 +116,3 @@ def _sandbox(zygote: Zygote | None, asked: Level) -> Sandbox:
     elif zygote is None and asked > Level.PROCESS:
         raise UsageError(f"isolation level {asked} needs Linux: say --isolation process if that is enough.")
     return open_sandbox(zygote, asked)
-
-
-def main() -> None:
-    """Keep the pipes to the launcher for messages alone: whatever prints, prints to stderr."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # only what hidden tests need, whatever else is installed
-    try:
-        _serve(requests, replies)
-    except Exception:
-        send(replies, Refused(traceback.format_exc(), usage=False))
-        raise SystemExit(3) from None
-
-
-if __name__ == "__main__":
-    main()

@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Iterator
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,8 @@ import pytest
 import torch
 
 from softmark.grading.desk import Desk
-from softmark.grading.marks import case_id
+from softmark.grading.handed import Handed
+from softmark.grading.marks import TestSpec
 from softmark.grading.messages import Job, Setup
 from softmark.grading.result import (
     CaseResult,
@@ -25,19 +27,21 @@ from softmark.grading.result import (
     Result,
     Status,
     Submission,
+    TestResult,
     VerdictData,
     finished_test,
     pending,
     refused,
 )
-from softmark.grading.session import Handed, NotLoadable, StudentSession
+from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession
 from softmark.grading.student import own_frames
+from softmark.grading.trial import Trial
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.machine import fitting
 
-_OUT_OF_TIME = "not run: the time for the whole submission was used up"
+_NAMING_OF_A_PART = 2.0  # seconds of processor time that looking for the names of a part's mistakes may take
 
 
 class Judge:
@@ -64,6 +68,7 @@ class Judge:
         deadline = start + self._setup.budget_seconds if self._setup.budget_seconds else None
         handed = Handed(job.main, job.files)
         session = StudentSession(self._sandbox, handed, self._homework, self._limits, deadline)
+        session.naming_budget = _NAMING_OF_A_PART if job.naming else 0.0
         result = msgspec.structs.replace(self.pending(), submission=job.submission, notes=job.notes)
         try:
             yield result
@@ -81,20 +86,21 @@ class Judge:
         yield self._closed(result, session, time.monotonic() - start)
 
     def _run(self, session: StudentSession, result: Result) -> Iterator[Result]:
+        """The tests part by part; when a part is finished, its mistakes are named and its tests rewritten."""
         session.load()
-        for spec in self._desk.specs:
-            cases: dict[str, CaseResult] = {}
-            for item in self._items[spec.nodeid]:
-                name = case_id(item)
-                cases[name] = self._case(item, session)
-            result = result.with_test(finished_test(spec, cases, self._desk.leaderboard_value))
+        for _, specs in groupby(self._desk.specs, key=lambda spec: spec.part):
+            tests: list[tuple[TestSpec, list[Trial]]] = []
+            for spec in specs:
+                if session.out_of_time:
+                    result = result.with_test(_not_run(spec))
+                    continue
+                tests.append((spec, [self._desk.judge(item, session) for item in self._items[spec.nodeid]]))
+                result = result.with_test(_finished(*tests[-1]))
+                yield result
+            self._desk.name_mistakes([trial for _, trials in tests for trial in trials])
+            for spec, trials in tests:
+                result = result.with_test(_finished(spec, trials))
             yield result
-
-    def _case(self, item: pytest.Item, session: StudentSession) -> CaseResult:
-        if session.out_of_time:
-            verdict = VerdictData(category="timeout", fact=_OUT_OF_TIME)
-            return CaseResult(id=case_id(item), outcome=Outcome.FAILED, verdicts=(verdict,))
-        return self._desk.judge(item, session)
 
     def _not_gradable(self, result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
         failure = refusal.failure
@@ -124,6 +130,19 @@ class Judge:
             tests_sha256=_hash(sorted(self._homework.folder.glob("*.[pt]*"))),
             reference_sha256=_hash([self._homework.reference]),
         )
+
+
+def _finished(spec: TestSpec, trials: list[Trial]) -> TestResult:
+    cases = {trial.name: trial.result() for trial in trials}
+    values = [trial.leaderboard_value for trial in trials if trial.leaderboard_value is not None]
+    return finished_test(spec, cases, values[-1] if values else None)
+
+
+def _not_run(spec: TestSpec) -> TestResult:
+    verdict = VerdictData(category="timeout", fact=OUT_OF_TIME)
+    return finished_test(
+        spec, {name: CaseResult(id=name, outcome=Outcome.FAILED, verdicts=(verdict,)) for name in spec.cases}
+    )
 
 
 def _staff_notes(session: StudentSession) -> Iterator[str]:

@@ -42,6 +42,8 @@ class Job(msgspec.Struct, frozen=True, tag=True):
     main: str
     files: dict[str, bytes]
     notes: tuple[str, ...] = ()
+    naming: bool = True
+    """Whether to look for the names of mistakes; there is nothing to name in a submission that knows nothing."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
@@ -80,11 +82,14 @@ def send(stream: BinaryIO, message: FromLauncher | FromEngine) -> None:
 
 
 def receive(stream: BinaryIO) -> FromLauncher | FromEngine | None:
-    """The next message; None at the end of the stream."""
+    """The next message; None at the end of the stream, be it in the middle of a message."""
     length = stream.read(_LENGTH)
     if len(length) < _LENGTH:
         return None
-    body = stream.read(int.from_bytes(length, "big"))
+    size = int.from_bytes(length, "big")
+    body = stream.read(size)
+    if len(body) < size:
+        return None
     message: FromLauncher | FromEngine = _decoder.decode(body)
     return message
 

@@ -15,10 +15,12 @@ import pytest
 
 from softmark.grading.desk import Desk, homework_of
 from softmark.grading.errors import ConfigError, UsageError
+from softmark.grading.handed import Handed
 from softmark.grading.homework import course_root, load_homework
 from softmark.grading.points import shown, total
 from softmark.grading.result import CaseResult, Outcome, VerdictData, finished_test
-from softmark.grading.session import Handed, StudentSession
+from softmark.grading.session import StudentSession
+from softmark.intake.source import Refusal, Unreadable, check, read
 from softmark.sandbox.isolation import Sandbox, examine, forking_works, open_sandbox
 from softmark.sandbox.levels import Level
 from softmark.sandbox.limits import Limits
@@ -50,8 +52,10 @@ class PlainPytest(Desk):
             if name is None:
                 raise UsageError("--submission grades the hidden tests of one homework: name one folder of graders/")
             self.take(load_homework(name, root), items)
-            self._open(self._file.read_bytes())
-        except (UsageError, ConfigError, OSError) as error:
+            source = read(self._file)
+            check(source)
+            self._open(source)
+        except (UsageError, ConfigError, Unreadable, Refusal) as error:
             raise pytest.UsageError(str(error)) from error
 
     def _open(self, source: bytes) -> None:
@@ -71,7 +75,7 @@ class PlainPytest(Desk):
         if self.session is None:
             return False
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        case = self.judge(item, self.session)
+        case = self.judge(item, self.session).result()
         self._results.setdefault(self.spec_of(item).nodeid, {})[case.id] = case
         for when in ("setup", "call", "teardown"):
             outcome = _OUTCOMES[case.outcome] if when == "call" else "passed"

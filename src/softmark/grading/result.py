@@ -53,6 +53,10 @@ class CaseResult(Record, frozen=True):
     verdicts: tuple[VerdictData, ...] = ()
     carried: tuple[str, ...] = ()
     seconds: float = 0.0
+    accepted: float = 0.0
+    """The largest error, in tolerances, of an answer that was accepted."""
+    refused: float | None = None
+    """The smallest error, in tolerances, of an answer that was refused for its values."""
 
 
 class LeaderboardEntry(Record, frozen=True):

@@ -11,27 +11,20 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
 from typing import Any
 
+from softmark.grading.handed import Handed
 from softmark.grading.homework import Homework
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.process import StudentProcess
+from softmark.sandbox.wire import Frame, Raised
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
 _STARTS = 3  # attempts to start a process before it is the grader's fault
-
-
-@dataclass(frozen=True)
-class Handed:
-    """The files of one submission; `main` is the one that is loaded, the others lie beside it."""
-
-    main: str
-    files: Mapping[str, bytes]
+OUT_OF_TIME = "not run: the time for the whole submission was used up"
 
 
 class NotLoadable(Exception):
@@ -54,12 +47,16 @@ class StudentSession:
         deadline: float | None = None,
     ) -> None:
         self.mentions: tuple[tuple[str, int], ...] = ()
+        self.naming_budget = 2.0
+        self.naming_spent: defaultdict[str, float] = defaultdict(float)
         self.cpu_seconds = 0.0
         self.left_behind = 0
         self.homework = homework
-        self._sandbox, self._handed, self._limits = sandbox, handed, limits
+        self.handed = handed
+        self._sandbox, self._limits = sandbox, limits
         self._deadline = deadline
         self._process: StudentProcess | None = None
+        self._unloadable: StudentFailure | None = None
         self._parts: set[str] = set()
         self._part = ""
         self._seed = 0
@@ -87,6 +84,10 @@ class StudentSession:
         """Whether the time for the whole submission is used up."""
         return self._deadline is not None and time.monotonic() >= self._deadline
 
+    def naming_left(self, part: str) -> float:
+        """Seconds that may still be spent on naming mistakes of a part."""
+        return max(0.0, self.naming_budget - self.naming_spent[part])
+
     def renew(self) -> None:
         """Let go of the worker; the next call starts a fresh one."""
         process, self._process = self._process, None
@@ -110,21 +111,28 @@ class StudentSession:
         if self._process is not None and self._process.alive:
             return
         self.renew()
-        for attempt in (1, 2):
-            process = self._start()
-            self._process = process
-            message = {"op": "load", "file": self._handed.main, "rules": self._rules()}
-            try:
-                done = process.request(message, self._limits.import_seconds, self._time_left())
-            except StudentFailure as failure:
-                self.renew()
-                if failure.category == "crash" and attempt == 1:
-                    continue  # a crash is tried once more: two of the same kind are no accident
-                raise NotLoadable(failure) from None
-            self.mentions = _mentions(done)
-            self._spent_before = process.cpu_seconds()
-            self._fresh = True  # a new process has not been seeded, wherever in a test it was started
-            return
+        if self._unloadable is None:
+            self._unloadable = self._start_and_load()
+            if self._unloadable is not None and self._unloadable.category == "crash":
+                self._unloadable = self._start_and_load()  # two crashes are no accident
+        if self._unloadable is not None:
+            raise NotLoadable(self._unloadable)  # for good: it is not tried again for every test
+
+    def _start_and_load(self) -> StudentFailure | None:
+        """Why the submission could not be loaded in a new process; None if that is now the present one."""
+        process = self._start()
+        message = {"op": "load", "file": self.handed.main, "rules": self._rules()}
+        self._process = process
+        try:
+            done = process.request(message, self._limits.import_seconds, self._time_left())
+            self._require_a_part(done.get("names"))
+        except StudentFailure as failure:
+            self.renew()
+            return self._in_time(failure)
+        self.mentions = _mentions(done)
+        self._spent_before = process.cpu_seconds()
+        self._fresh = True  # a new process has not been seeded, wherever in a test it was started
+        return None
 
     def call(self, **request: Any) -> dict[Any, Any]:
         """One call of the present test; StudentFailure if the student's code gives no answer."""
@@ -143,22 +151,33 @@ class StudentSession:
         except StudentFailure as failure:
             if failure.category == "timeout" and self.pure:
                 self._timeouts[self._part] += 1
-            raise
+            raise self._in_time(failure) from None
 
-    def own_line(self, file: str, line: int) -> str | None:
-        """The text of a line of the submission, from the trusted side's copy; None if there is no such line.
+    def _in_time(self, failure: StudentFailure) -> StudentFailure:
+        """The failure, unless the end of the time for the whole submission is what it really was."""
+        if failure.category == "timeout" and self.out_of_time:
+            return StudentFailure("timeout", OUT_OF_TIME)
+        return failure
 
-        A worker says where an exception passed, but what it says stands there might repeat hidden inputs.
-        """
-        source = self._handed.files.get(file)
-        lines = source.decode("utf-8", "replace").splitlines() if source is not None else []
-        return lines[line - 1].strip() if 1 <= line <= len(lines) else None
+    def _require_a_part(self, names: Any) -> None:
+        """Of a file that defines nothing of the homework, one reason says more than the failure of every test."""
+        wanted = [name.partition(".")[0] for part in self.homework.parts for name in part.functions]
+        if type(names) is dict and any(name in names for name in wanted):
+            return
+        fact = f"it defines none of the names that are asked for (`{'`, `'.join(dict.fromkeys(wanted))}`)"
+        alike = [(name, self.handed.similar(name)) for name in wanted]
+        for name, found in alike:
+            if found is not None:
+                frame = Frame(self.handed.main, found[1], "", "")
+                fact += f"; is your `{found[0]}` meant to be `{name}`?"
+                raise StudentFailure("missing", fact, raised=Raised("NameError", "", (frame,)))
+        raise StudentFailure("missing", fact)
 
     def _start(self) -> StudentProcess:
         problem: Exception = GraderFault("no attempt was made")
         for _ in range(_STARTS):
             try:
-                return self._sandbox.open(self._handed.files, self._limits)
+                return self._sandbox.open(self.handed.files, self._limits)
             except (GraderFault, OSError) as error:
                 problem = error
         raise GraderFault(f"a student process could not be started: {problem}") from problem

@@ -14,7 +14,9 @@ from typing import Any
 
 import torch
 
+from softmark.grading.handed import Handed
 from softmark.grading.session import NotLoadable, StudentSession
+from softmark.sandbox.explain import class_name
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.verdict.callee import Answer, Gradients, OpCount
@@ -102,20 +104,23 @@ class StudentFunction:
             raise Failed(verdict_of(refusal.failure, self.name, self._session)) from refusal
 
     def _wrap(self, value: Any) -> Any:
-        return StudentObject(self._session, value) if type(value) is Handle else value
+        return StudentObject(self._session, self.name, value) if type(value) is Handle else value
 
 
 class StudentObject(StudentFunction):
-    """An object of the student's, such as an nn.Module; it stays in the student's process."""
+    """An object of the student's, such as an nn.Module; it stays in the student's process.
 
-    def __init__(self, session: StudentSession, handle: Handle) -> None:
-        super().__init__(session, handle.cls, handle)
+    `name` is what the test called to get it: a class may call itself anything.
+    """
+
+    def __init__(self, session: StudentSession, name: str, handle: Handle) -> None:
+        super().__init__(session, name, handle)
         self._handle = handle
 
     def __getattr__(self, name: str) -> StudentFunction:
         if name.startswith("_"):
             raise AttributeError(name)
-        return StudentFunction(self._session, f"{self._handle.cls}.{name}", self._handle, name)
+        return StudentFunction(self._session, f"{self.name}.{name}", self._handle, name)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         return self._weights("state_dict")
@@ -133,15 +138,15 @@ class StudentObject(StudentFunction):
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
         """Give the module these weights and their dtype; says which name is missing, misspelt or misshapen."""
-        problem = _weights_problem(state, self.state_dict())
+        problem = _weights_problem(state, self.state_dict(), self._session.handed)
         if problem:
-            raise Failed(Verdict(Category.ERROR, f"{self._handle.cls}: {problem}"))
+            raise Failed(Verdict(Category.ERROR, f"{self.name}: {problem}"))
         self._weights("state_dict", dict(state))
 
     def _weights(self, which: str, *given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         found = self._ask("weights", (which, *given), {})["value"]
         if type(found) is not dict or not all(isinstance(value, torch.Tensor) for value in found.values()):
-            raise Failed(Verdict(Category.TYPE, f"{self._handle.cls}: its {which} does not give tensors by name"))
+            raise Failed(Verdict(Category.TYPE, f"{self.name}: its {which} does not give tensors by name"))
         return {str(name): value for name, value in found.items()}
 
 
@@ -168,7 +173,10 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
     fact = f"{name}: {failure.fact}"
     if category is Category.FORBIDDEN:
         fact = f"{name} {_forbidden(failure.fact, session)}"
-    exception = raised.cls if raised is not None else ""
+    similar = session.handed.similar(name.rpartition(".")[2]) if failure.category == "missing" else None
+    if similar is not None:
+        fact += f"; did you mean `{similar[0]}` (line {similar[1]})?"
+    exception = class_name(raised) if raised is not None else ""
     return Verdict(category, fact, failure.detail, failure.staff, frames=frames, exception=exception)
 
 
@@ -177,7 +185,7 @@ _CATEGORIES = {category.value: category for category in Category}
 
 def own_frames(frames: tuple[Frame, ...], session: StudentSession) -> tuple[CodeLine, ...]:
     """The student's own lines that an exception passed through, as they stand in the file that was handed in."""
-    lines = [(frame, session.own_line(frame.file, frame.line)) for frame in frames]
+    lines = [(frame, session.handed.line(frame.file, frame.line)) for frame in frames]
     return tuple(CodeLine(frame.file, frame.line, "", text) for frame, text in lines if text is not None)
 
 
@@ -189,16 +197,18 @@ def _forbidden(name: str, session: StudentSession) -> str:
     return "uses a function that is not allowed here"
 
 
-def _weights_problem(given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor]) -> str:
+def _weights_problem(given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor], handed: Handed) -> str:
     """Why these weights do not fit this module, in one sentence; empty if they do."""
     missing = [name for name in given if name not in own]
     unexpected = [name for name in own if name not in given]
+    sayable = [name for name in unexpected[:1000] if handed.writes(name)]
     if missing:
-        near = difflib.get_close_matches(missing[0], unexpected, n=1, cutoff=0.6)
-        misspelt = f"; is your `{near[0][:60]}` meant to be it?" if near else ""
+        near = difflib.get_close_matches(missing[0], sayable, n=1, cutoff=0.6)
+        misspelt = f"; is your `{near[0]}` meant to be it?" if near else ""
         return f"it has no parameter named `{missing[0]}`{misspelt}{_others(missing)}"
     if unexpected:
-        return f"it has a parameter `{unexpected[0][:60]}` that the handout does not name{_others(unexpected)}"
+        called = f" `{sayable[0]}`" if sayable else ""
+        return f"it has a parameter{called} that the handout does not name{_others(unexpected)}"
     for name, tensor in given.items():
         if own[name].shape != tensor.shape:
             return f"parameter `{name}` has shape {tuple(own[name].shape)}, expected {tuple(tensor.shape)}"

@@ -9,6 +9,7 @@ Whose fault a failure is, is decided here and nowhere else:
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -38,22 +39,19 @@ class Trial:
     name: str = ""
     seconds: float = 0.0
     spoken: Spoken | None = None
+    leaderboard_value: float | str | None = None
     raised: list[BaseException | None] = field(default_factory=list)
-    """What each subtest raised, in order, and last the body of the test itself; None: nothing."""
+    """What each subtest raised, in order, and last the test itself (its fixtures belong to it); None: nothing."""
     subtests: list[str] = field(default_factory=list)
-    outside: BaseException | None = None
-    """What setting up or tearing down raised."""
 
     def hear(self, call: pytest.CallInfo[Any]) -> None:
         error = call.excinfo.value if call.excinfo is not None else None
-        if call.when == "call":
+        if call.when == "call" or error is not None:
             self.raised.append(error)
-        elif error is not None:
-            self.outside = error
 
     @property
     def errors(self) -> list[BaseException]:
-        return [error for error in (self.outside, *self.raised) if error is not None]
+        return [error for error in self.raised if error is not None]
 
     @property
     def failed(self) -> bool:
@@ -79,12 +77,15 @@ def _judge(trial: Trial) -> CaseResult:
         return _grader_error(trial, faults[0])
     try:
         share = _share(trial)
+        if trial.spoken is not None:
+            trial.leaderboard_value = trial.spoken.leaderboard_value(trial.spec)
     except SetterError as error:
         return _grader_error(trial, error)
     labels = [*trial.subtests, *[""] * len(trial.raised)]
     verdicts = tuple(
         _verdict_data(error, label) for error, label in zip(trial.raised, labels, strict=False) if error is not None
     )
+    ratios = [(check.ratio, check.category) for check in trial.case.checks if math.isfinite(check.ratio)]
     return CaseResult(
         id=trial.name,
         outcome=Outcome.FAILED if verdicts else Outcome.PASSED,
@@ -92,6 +93,8 @@ def _judge(trial: Trial) -> CaseResult:
         verdicts=verdicts,
         carried=tuple(trial.case.carried),
         seconds=trial.seconds,
+        accepted=max((ratio for ratio, category in ratios if category is None), default=0.0),
+        refused=min((ratio for ratio, category in ratios if category is Category.VALUE), default=None),
     )
 
 

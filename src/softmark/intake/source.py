@@ -7,12 +7,14 @@ safe to show).
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
 from pathlib import Path
 
 LARGEST = 5_000_000
+_READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _ENCODINGS = {"utf-8", "utf8", "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1", "iso-latin-1"}
 _MARKS_OF_OTHERS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"PK\x03\x04": "a zip archive", b"%PDF": "a PDF"}
@@ -29,12 +31,14 @@ class Refusal(Exception):
 def read(path: Path) -> bytes:
     """The bytes of a regular file of a reasonable size."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, _READ_ONLY)
     except FileNotFoundError:
         raise Unreadable(f"no such file: {path}") from None
     except IsADirectoryError:
         raise Unreadable(f"{path} is a directory: name the file in it that is to be graded") from None
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Unreadable(f"{path} is a symbolic link: name the file that it points to") from None
         raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
     with open(descriptor, "rb") as file:
         kind = os.fstat(descriptor)
@@ -55,7 +59,7 @@ def check(source: bytes) -> None:
         if source.startswith(mark):
             raise Refusal(f"the file is {kind}, not Python source in UTF-8: save it as UTF-8 and hand it in again")
     declared = _declared_encoding(source)
-    if declared not in _ENCODINGS:
+    if declared not in _ENCODINGS and not declared.startswith("utf-8-"):  # an editor's "utf-8-unix"
         raise Refusal(f"the first lines declare the encoding {declared[:40]!r}; only UTF-8 is accepted")
     if b"\0" in source:
         line = source[: source.index(b"\0")].count(b"\n") + 1

@@ -7,6 +7,7 @@ the grader will see; only the process and its walls are missing.
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,19 +20,19 @@ class BareProcess:
     """Answers requests by calling the worker's code directly. It stops no endless loop and no crash."""
 
     def __init__(self, directory: Path) -> None:
+        self._came_from = os.getcwd()
+        os.chdir(directory)  # where a worker runs, too
         self._worker = Worker(str(directory))
         self._number = 0
-        self._asked_for = ""
         self.alive = True
 
     def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
         del cpu_seconds, wall_seconds  # nobody is outside to enforce it
         self._number += 1
-        self._asked_for = explain.asked_for(message)
         sent = _travel({"id": self._number, **message})
         reply = _travel(self._worker.reply(sent))
         if "failed" in reply:
-            raise explain.failed_reply(reply, self._asked_for)
+            raise explain.failed_reply(reply, explain.asked_for(message))
         done: dict[Any, Any] = reply["done"]
         return done
 
@@ -42,6 +43,8 @@ class BareProcess:
         return "", ""  # it went to the student's own terminal
 
     def close(self) -> Ended | None:
+        if self.alive:
+            os.chdir(self._came_from)
         self.alive = False
         return None
 

@@ -30,10 +30,6 @@ from softmark.sandbox.wire import Handle, Meta
 class Missing(Exception):
     """The test asks for something the submission does not define."""
 
-    def __init__(self, message: str, known: list[str]) -> None:
-        super().__init__(message)
-        self.known = known
-
 
 class SignatureMismatch(TypeError):
     """The student's function does not take the arguments the handout names."""
@@ -46,10 +42,11 @@ def perform(submission: Loaded, request: dict[Any, Any]) -> dict[str, Any]:
     kwargs = {name: _unwrap(submission, value) for name, value in request["kwargs"].items()}
     if request["how"] not in ("weights", "mode"):
         _check_signature(function, args, kwargs)
+    before = copy.deepcopy((request["args"], request["kwargs"])) if request["watch"] else None
     with submission.guard.watching(_root_name(submission, request["target"])):
         match request["how"]:
             case "plain":
-                done = _plain(function, args, kwargs, request["watch"])
+                done = _plain(function, args, kwargs)
             case "vjp":
                 done = _vjp(function, owner, args, kwargs, request["cotangent"])
             case "count_ops":
@@ -65,6 +62,8 @@ def perform(submission: Loaded, request: dict[Any, Any]) -> dict[str, Any]:
                 raise ValueError(f"unknown way to call: {other}")
     if inspect.isclass(function):
         done["value"] = submission.keep(done["value"])
+    if before is not None:
+        done["changed"] = _changed(before, (request["args"], request["kwargs"]))
     return done
 
 
@@ -75,11 +74,11 @@ def _find(submission: Loaded, target: Any, method: str | None) -> tuple[Callable
     elif hasattr(submission.module, target):
         thing = getattr(submission.module, target)
     else:
-        raise Missing(target, sorted(submission.names()))
+        raise Missing(target)
     owner = thing if isinstance(thing, nn.Module) else None
     if method is not None:
         if not hasattr(thing, method):
-            raise Missing(method, [name for name in dir(thing) if not name.startswith("_")][:200])
+            raise Missing(method)
         thing = getattr(thing, method)
     return thing, owner
 
@@ -105,14 +104,12 @@ def _check_signature(function: Callable[..., Any], args: tuple[Any, ...], kwargs
         raise SignatureMismatch(f"it is defined as {signature}: {error}") from None
 
 
-def _plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], watch: bool) -> dict[str, Any]:
-    before = copy.deepcopy((args, kwargs)) if watch else None
-    value = function(*args, **kwargs)
-    changed = _changed(before, (args, kwargs)) if before is not None else []
-    return {"value": value, "changed": changed}
+def _plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {"value": function(*args, **kwargs), "changed": []}
 
 
 def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> list[str]:
+    """Which inputs are not what they were; the handle of a student's object always is."""
     names = [f"argument {position + 1}" for position in range(len(before[0]))] + list(before[1])
     old = [*before[0], *before[1].values()]
     new = [*after[0], *after[1].values()]
@@ -121,14 +118,14 @@ def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> list[str]:
 
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, torch.Tensor):
-        return a.shape == b.shape and a.dtype == b.dtype and torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
+        return a.shape == b.shape and a.dtype == b.dtype and bool(((a == b) | ((a != a) & (b != b))).all())
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     if hasattr(a, "tobytes"):
         return bool(a.tobytes() == b.tobytes())
-    return bool(a == b)
+    return a is b or bool(a == b)
 
 
 def _vjp(
@@ -198,7 +195,7 @@ def _module(owner: nn.Module | None) -> nn.Module:
 
 def _weights(module: nn.Module, which: str, given: dict[str, torch.Tensor] | None = None) -> dict[str, Any]:
     if given is not None:
-        module.to(next(iter(given.values())).dtype)
+        module.to(dtype=next((tensor.dtype for tensor in given.values() if tensor.is_floating_point()), None))
         module.load_state_dict(given)
     found = module.named_parameters() if which == "parameters" else module.state_dict().items()
     return {"value": {name: tensor.detach() for name, tensor in found}}

@@ -7,7 +7,6 @@ such as an exception's message, goes into `detail`, because it may repeat the hi
 from __future__ import annotations
 
 import builtins
-import difflib
 import os
 import signal
 from typing import Any
@@ -75,7 +74,7 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
         case "walls":
             raise GraderFault(f"a student process could not be walled in: {detail}")
         case "missing":
-            return _missing(asked_for, reply.get("known", []))
+            return StudentFailure("missing", f"`{asked_for}` is not defined in the file")
         case "type":
             return _no_plain_value(detail)
         case "forbidden":
@@ -106,13 +105,6 @@ def malformed(what: str) -> StudentFailure:
         "the code interfered with its own process: no proper answer came back",
         staff=f"malformed reply: {what}",
     )
-
-
-def _missing(name: str, known: list[Any]) -> StudentFailure:
-    names = [candidate for candidate in known if type(candidate) is str and candidate.isidentifier()]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    close = f"; did you mean `{near[0][:60]}`?" if near else ""
-    return StudentFailure("missing", f"`{name}` is not defined in the file{close}")
 
 
 def _raised(raised: Raised) -> StudentFailure:
@@ -151,9 +143,10 @@ def death(status: int) -> StudentFailure:
     return StudentFailure("crash", f"the code ended the process (exit status {code}) before returning an answer")
 
 
-def out_of_time(allowed: float, cpu: float, wall: float) -> StudentFailure:
-    if cpu >= allowed:
-        return StudentFailure("timeout", f"no answer within {allowed:g} s of computing time")
+def out_of_time(limit: float, left: float, cpu: float, wall: float) -> StudentFailure:
+    """`left` is what earlier calls of the same test have left of the limit."""
+    if cpu >= left:
+        return StudentFailure("timeout", f"no answer within {limit:g} s of computing time")
     waiting = cpu < 0.1 * wall
     how = "the program was waiting, not computing" if waiting else f"{cpu:.1f} s of them computing"
     return StudentFailure("timeout", f"no answer within {wall:.0f} s; {how}")

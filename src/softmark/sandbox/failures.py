@@ -11,7 +11,7 @@ class GraderFault(Exception):
     """The grader itself failed: said so, never counted as a student's zero."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen: Python writes tracebacks into exceptions
 class StudentFailure(Exception):
     """The student's code gave no answer. `category` is one word, the rest says it to people.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from softmark.sandbox import landlock, probe
+from softmark.sandbox import landlock, probe, rlimits
 from softmark.sandbox.bare import BareProcess
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.levels import Level
@@ -27,6 +27,13 @@ from softmark.sandbox.zygote import Ended, Zygote
 
 _PROBE_SECONDS = 10.0
 _BACKSTOP_TESTS = 60  # the kernel's own CPU limit is for a whole worker: so many tests at their full limit
+_CAPABILITIES = {  # what root does for level full: the kernel's number, its name, what it is for
+    0: ("CHOWN", "give a file to another user"),
+    1: ("DAC_OVERRIDE", "clear up what another user keeps closed"),
+    5: ("KILL", "end another user's processes"),
+    6: ("SETGID", "give up its group"),
+    7: ("SETUID", "become another user"),
+}
 _STOPPED_BY = {Level.FULL: probe.ATTACKS, Level.USER: probe.ATTACKS, Level.PROCESS: ("daemon",)}
 
 
@@ -125,7 +132,9 @@ def examine(zygote: Zygote, level: Level) -> Finding:
         return Finding(level, False, missing)
     try:
         achieved = _attack(zygote, level)
-    except (GraderFault, StudentFailure, OSError) as error:
+    except OSError as error:
+        return Finding(level, False, f"{error.filename or 'the system'} cannot be used: {error.strerror}")
+    except (GraderFault, StudentFailure) as error:
         return Finding(level, False, str(error))
     broken = [f"{name}: {achieved[name]}" for name in _STOPPED_BY[level] if achieved[name]]
     return Finding(level, not broken, "; ".join(broken))
@@ -164,10 +173,25 @@ def _missing_for(level: Level) -> str:
         return "it needs root, so that student code can run as a user of its own"
     if level is Level.USER and root:
         return "it is for ordinary users; root runs student code at level full, or not behind walls at all"
+    if level is Level.USER and 0 in os.getresgid():
+        return "this user is in root's group, and so would student code be; start the container with --user UID:GID"
+    lacking = _lacking() if level is Level.FULL else ""
+    if lacking:
+        return lacking
     needed = {Level.FULL: 1, Level.USER: 6}.get(level, 0)
     if landlock.abi() < needed:
         return f"it needs Landlock version {needed}, this kernel offers {landlock.abi() or 'none'}"
     return ""
+
+
+def _lacking() -> str:
+    """The capabilities that root needs and has not, as in a container that was started without them."""
+    held = int(rlimits.status("self")["CapEff"], 16)
+    lacking = [named for number, named in _CAPABILITIES.items() if not held >> number & 1]
+    if not lacking:
+        return ""
+    reasons = "; ".join(f"root may not {what}: capability {name} is missing" for name, what in lacking)
+    return f"{reasons}; start the container with {' '.join(f'--cap-add={name}' for name, _ in lacking)}"
 
 
 def _attack(zygote: Zygote, level: Level) -> dict[str, str]:

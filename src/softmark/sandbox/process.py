@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import select
 import selectors
 import socket
 import time
@@ -20,6 +21,7 @@ from softmark.sandbox import explain, procfs, scratch, wire
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.limits import Limits
+from softmark.sandbox.replies import checked_reply
 from softmark.sandbox.walls import Walls
 from softmark.sandbox.zygote import Ended, Zygote
 
@@ -60,8 +62,7 @@ class ForkedWorker:
     ) -> None:
         self._zygote, self._walls, self._limits, self._on_end = zygote, walls, limits, on_end
         self._out, self._err = Capture(limits.output_bytes), Capture(limits.output_bytes)
-        self._number = 0
-        self._asked_for = ""
+        self._request: dict[str, Any] = {"id": 0}
         self._ended: Ended | None = None
         self._wire, theirs = socket.socketpair()
         out, out_theirs = os.pipe2(os.O_CLOEXEC)
@@ -96,10 +97,9 @@ class ForkedWorker:
     def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
         if self._ended is not None:
             raise GraderFault("a request was made to a student process that has ended")
-        self._number += 1
-        self._asked_for = explain.asked_for(message)
+        self._request = {"id": self._request["id"] + 1, **message}
         try:
-            frame = wire.pack({"id": self._number, **message})
+            frame = wire.pack(self._request)
         except wire.Unsupported as refusal:
             raise GraderFault(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
         return self._exchange(frame, cpu_seconds, wall_seconds)
@@ -121,7 +121,7 @@ class ForkedWorker:
         """Send one frame, await one; whatever breaks the rules ends the worker."""
         try:
             body = _Exchange(self, frame, cpu_seconds, wall_seconds).run()
-            reply = checked_reply(wire.unpack(body), self._number)
+            reply = checked_reply(wire.unpack(body), self._request)
         except wire.WireError as error:
             self.close()
             raise explain.malformed(str(error)) from None
@@ -129,7 +129,7 @@ class ForkedWorker:
             self.close()
             raise
         if "failed" in reply:
-            raise explain.failed_reply(reply, self._asked_for)
+            raise explain.failed_reply(reply, explain.asked_for(self._request))
         done: dict[Any, Any] = reply["done"]
         return done
 
@@ -144,20 +144,6 @@ class ForkedWorker:
                 if not chunk:
                     break
                 capture.add(chunk)
-
-
-def checked_reply(reply: Any, number: int) -> dict[Any, Any]:
-    """A reply has the right form and answers the present request, or it is malformed."""
-    if type(reply) is not dict or reply.get("id") != number:
-        raise wire.WireError("not the reply to this request")
-    if "failed" in reply:
-        good = type(reply["failed"]) is str and type(reply.get("detail")) is str
-        good = good and type(reply.get("known", [])) is list
-    else:
-        good = type(reply.get("done")) in (dict, str)
-    if not good:
-        raise wire.WireError("a reply without its parts")
-    return reply
 
 
 class _Exchange:
@@ -182,6 +168,8 @@ class _Exchange:
         while True:
             if self._unsent:
                 self._send()
+                wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._unsent else 0)
+                worker._selector.modify(wire_fd, wanted)
             events = worker._selector.select(_TICK)
             ready = {key.fd for key, _ in events}
             if ready - {wire_fd, worker._pidfd}:
@@ -223,8 +211,9 @@ class _Exchange:
     def _await_end(self) -> NoReturn:
         """The wire was closed. Either the process is ending, or its code closed the wire and lives on."""
         worker = self._worker
-        worker._selector.unregister(worker._wire.fileno())
-        ending = any(key.fd == worker._pidfd for key, _ in worker._selector.select(_ENDING))
+        end = select.poll()
+        end.register(worker._pidfd, select.POLLIN)
+        ending = bool(end.poll(_ENDING * 1000))
         ended = worker.close()
         raise explain.death(ended.status) if ending else explain.malformed("the wire was closed")
 
@@ -235,7 +224,8 @@ class _Exchange:
         used = procfs.usage(worker._zygote.pid, worker.pid, worker._zygote.baseline)
         cpu, wall = used.cpu_seconds - self._cpu_start, time.monotonic() - self._wall_start
         if cpu > self._cpu_allowed or wall > self._wall_allowed:
-            raise explain.out_of_time(self._cpu_allowed, cpu, wall)
+            limit = worker._limits.cpu_seconds if worker._request.get("op") == "call" else self._cpu_allowed
+            raise explain.out_of_time(limit, self._cpu_allowed, cpu, wall)
         if used.memory_bytes > worker._limits.memory_mb * 1_000_000:
             raise explain.out_of_memory(worker._limits.memory_mb, used.memory_bytes)
         if self._ticks % _DISK_TICKS == 0:

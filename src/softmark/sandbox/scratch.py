@@ -61,6 +61,7 @@ def remove(directory: Path) -> None:
     Depth is flattened instead of followed: a nested directory is moved to the top before it is emptied, so a tree of
     any depth needs two open descriptors and no recursion.
     """
+    _open_up(None, os.fsencode(directory))
     top = os.open(directory, _DIRECTORY)
     try:
         pending = True
@@ -100,7 +101,7 @@ def _open_directory(parent: int, name: bytes) -> int:
     return os.open(name, _DIRECTORY, dir_fd=parent)
 
 
-def _open_up(parent: int, name: bytes) -> None:
+def _open_up(parent: int | None, name: bytes) -> None:
     """Give this user access to a directory whose owner took it away (root needs no such thing)."""
     if os.geteuid() != 0:
         os.chmod(name, 0o700, dir_fd=parent)

@@ -7,21 +7,27 @@ this is for a pipe cannot be waited for otherwise. Starting one costs an `import
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from softmark.sandbox import explain, scratch, wire
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.limits import Limits
-from softmark.sandbox.process import checked_reply
+from softmark.sandbox.replies import checked_reply
 from softmark.sandbox.zygote import Ended
+
+_TICK = 0.01  # seconds between looks at readers that have not ended yet
+_ENDING = 1.0  # seconds a process, or a pipe, may take to be gone after its end has begun
 
 
 class SpawnedWorker:
@@ -29,17 +35,18 @@ class SpawnedWorker:
 
     def __init__(self, directory: Path, limits: Limits, environment: dict[str, str]) -> None:
         self._directory, self._limits = directory, limits
-        self._number = 0
-        self._asked_for = ""
+        self._request: dict[str, Any] = {"id": 0}
         self._printed = Capture(limits.output_bytes)
         self._ended: Ended | None = None
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-m", "softmark.sandbox.spawned", str(directory)],
             cwd=directory, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True,
         )  # fmt: skip
         self._bodies: queue.Queue[bytes | wire.WireError | None] = queue.Queue(maxsize=4)
-        for job in (self._read_frames, self._read_output):
-            threading.Thread(target=job, daemon=True).start()
+        self._readers = [threading.Thread(target=job, daemon=True) for job in (self._read_frames, self._read_output)]
+        for reader in self._readers:
+            reader.start()
         self._exchange(b"", limits.import_seconds)
 
     @property
@@ -53,29 +60,45 @@ class SpawnedWorker:
         return self._printed.text(), ""
 
     def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
-        self._number += 1
-        self._asked_for = explain.asked_for(message)
+        self._request = {"id": self._request["id"] + 1, **message}
         try:
-            frame = wire.pack({"id": self._number, **message})
+            frame = wire.pack(self._request)
         except wire.Unsupported as refusal:
             raise GraderFault(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
         return self._exchange(frame, cpu_seconds, wall_seconds)
 
     def close(self) -> Ended:
         if self._ended is None:
-            self._process.kill()
-            status = self._process.wait()
-            for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-                _pipe(stream).close()
-            self._ended = Ended(status if status >= 0 else -status, 0.0, 0, True)
+            self._kill()
+            status = _wait_status(self._process.wait())
+            left = self._await_readers()
+            self._ended = Ended(status, 0.0, left, not left)
+            with contextlib.suppress(BrokenPipeError):  # of the last request, perhaps
+                _pipe(self._process.stdin).close()
             scratch.remove(self._directory)
         return self._ended
+
+    def _kill(self) -> None:
+        """The worker, and where there are process groups what it started, but for what made a group of its own."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
+
+    def _await_readers(self) -> int:
+        """How many pipes do not end, because something that the student's code started lives on and holds them."""
+        deadline = time.monotonic() + _ENDING
+        while any(reader.is_alive() for reader in self._readers) and time.monotonic() < deadline:
+            with contextlib.suppress(queue.Empty):
+                self._bodies.get(timeout=_TICK)
+        return sum(reader.is_alive() for reader in self._readers)
 
     def _exchange(self, frame: bytes, cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
         allowed = min(self._limits.wall(cpu_seconds), wall_seconds)
         try:
             body = self._answer(frame, allowed)
-            reply = checked_reply(wire.unpack(body), self._number)
+            reply = checked_reply(wire.unpack(body), self._request)
         except wire.WireError as error:
             self.close()
             raise explain.malformed(str(error)) from None
@@ -83,7 +106,7 @@ class SpawnedWorker:
             self.close()
             raise
         if "failed" in reply:
-            raise explain.failed_reply(reply, self._asked_for)
+            raise explain.failed_reply(reply, explain.asked_for(self._request))
         done: dict[Any, Any] = reply["done"]
         return done
 
@@ -96,30 +119,35 @@ class SpawnedWorker:
             raise StudentFailure("timeout", f"no answer within {allowed:.0f} s") from None
         except OSError:
             body = None
-        if body is None:
-            code = self._process.wait()
-            raise explain.death(-code if code < 0 else code << 8)
         if isinstance(body, wire.WireError):
             raise body
-        return body
+        return body if body is not None else self._await_end()
+
+    def _await_end(self) -> NoReturn:
+        """The wire was closed. Either the process is ending, or its code closed the wire and lives on."""
+        try:
+            raise explain.death(_wait_status(self._process.wait(_ENDING)))
+        except subprocess.TimeoutExpired:
+            raise wire.WireError("the wire was closed") from None
 
     def _read_frames(self) -> None:
-        stream = _pipe(self._process.stdout)
-        try:
-            while prefix := stream.read(wire.PREFIX):
-                self._bodies.put(stream.read(wire.body_size(prefix)))
-        except wire.WireError as error:
-            self._bodies.put(error)
-        except ValueError:
-            return  # closed under us: the worker was ended
-        self._bodies.put(None)
+        with _pipe(self._process.stdout) as stream:
+            try:
+                while prefix := stream.read(wire.PREFIX):
+                    self._bodies.put(stream.read(wire.body_size(prefix)))
+            except wire.WireError as error:
+                self._bodies.put(error)
+            self._bodies.put(None)
 
     def _read_output(self) -> None:
-        try:
-            while chunk := _pipe(self._process.stderr).read1(1 << 16):  # type: ignore[attr-defined]
+        with _pipe(self._process.stderr) as stream:
+            while chunk := stream.read1(1 << 16):  # type: ignore[attr-defined]
                 self._printed.add(chunk)
-        except ValueError:
-            return  # closed under us: the worker was ended
+
+
+def _wait_status(code: int) -> int:
+    """The exit code of a Popen as the status that wait() gives."""
+    return -code if code < 0 else code << 8
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

@@ -11,7 +11,7 @@ Protocol, frames of wire.py on one stream, strictly one reply to one request:
                "how": "plain" | "vjp" | "count_ops" | "on_meta", "cotangent": value, "seed": int or None}
               {"id": n, "op": "probe", ...}          softmark's own attacks, see probe.py
     reply     {"id": n, "done": {...}}               plain values only
-              {"id": n, "failed": kind, "detail": text, "raised": Raised or None, "known": [names]}
+              {"id": n, "failed": kind, "detail": text, "raised": Raised or None}
 
 `seed` is given with the first call of a test: state that a student's code may have changed is put back first and the
 random generators are seeded. A reply that cannot be packed (an object that is not a plain value) is a failure of kind
@@ -21,6 +21,7 @@ a malformed reply, which costs that test and nothing else.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -54,6 +55,7 @@ def run(walls: Walls, parent: int, wire_fd: int, out: int, err: int) -> NoReturn
         except WallError as error:
             _send(wire_fd, {"id": 0, "failed": "walls", "detail": str(error)})
         else:
+            gc.enable()  # the zygote does without
             _send(wire_fd, {"id": 0, "done": "ready"})
             Worker(walls.scratch).serve(wire_fd, wire_fd)
     finally:
@@ -104,7 +106,7 @@ class Worker:
             wire.pack(done)  # refuses what is not a plain value here, where its name is known
             return {"id": number, "done": done}
         except calls.Missing as missing:
-            return {"id": number, "failed": "missing", "detail": str(missing), "known": missing.known}
+            return {"id": number, "failed": "missing", "detail": str(missing)}
         except wire.Unsupported as refusal:
             return {"id": number, "failed": "type", "detail": str(refusal)}
         except forbidden.ForbiddenUse as use:

@@ -122,7 +122,6 @@ def _prepare() -> None:
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
         raise GraderFault(f"forking needs a process of one thread, this one has {threads}; set OMP_NUM_THREADS=1")
-    gc.collect()
     gc.freeze()  # a collector that walks every object would copy every page in each child
 
 
@@ -185,9 +184,9 @@ def _stop(pid: int, uid: int | None) -> dict[str, Any]:
     left = 0
     clean = False
     for _ in range(_ROUNDS):
-        left += _reap()
-        if not procfs.descendants(os.getpid()):
-            clean = True
+        dead, clean = _reap()
+        left += dead
+        if clean:
             break
         if uid is None:
             _kill_descendants(os.getpid())
@@ -197,16 +196,16 @@ def _stop(pid: int, uid: int | None) -> dict[str, Any]:
     return {"status": status, "cpu": used.ru_utime + used.ru_stime, "left": left, "clean": clean}
 
 
-def _reap() -> int:
-    """Collect the dead; returns how many there were."""
+def _reap() -> tuple[int, bool]:
+    """Collect the dead; returns how many there were, and whether nobody is left, alive or dying."""
     dead = 0
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return dead
+            return dead, True
         if pid == 0:
-            return dead
+            return dead, False
         dead += 1
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
+
 from softmark.verdict.callee import Answer, StudentCallable
 from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.case import Case, current
@@ -29,21 +31,21 @@ def agree(
     case = current()
     if carried:
         require_called(want, carried)
-    name = str(getattr(got, "name", "value"))
+    name = str(getattr(got, "name", "value")) if callable(got) else "value"
     answer = ask(got, args, kwargs)
     truth = truth_of(want, args, kwargs, case.id, len(case.checks))
     if case.probe and case.mistakes is not None:
         probe(truth, case.mistakes, case.seen)
     found = compare(answer.value, truth)
-    difference = found.difference
+    difference, double = found.difference, truth.coarsest_input is torch.float64
     if difference is None:
-        case.record(name, found.ratio, truth=truth)
+        case.record(name, found.ratio, double=double, truth=truth)
         return
     nameable = difference.category in NAMEABLE
     if nameable and carried and is_carried(answer.value, truth, carried, case):
-        case.record(name, 0.0)
+        case.record(name, 0.0, double=double)
         return
-    case.record(name, found.ratio, difference.category)
+    case.record(name, found.ratio, difference.category, double=double)
     causes, diagnosed = causes_of(answer.value, truth, case) if nameable else ((), False)
     raise Failed(_verdict(difference, case, name, answer, causes, diagnosed))
 

@@ -28,6 +28,8 @@ class Check:
     ratio: float
     category: Category | None = None
     """None when the check held."""
+    double: bool = True
+    """Whether the inputs were in double precision (or no real numbers): margins are promised for these."""
     truth: Truth | None = field(default=None, repr=False, compare=False)
     """What the student's answer agreed with: evidence against mistakes that would have shown here."""
 
@@ -57,8 +59,16 @@ class Case:
     def __post_init__(self) -> None:
         self.generator = torch.Generator().manual_seed(self.seed)
 
-    def record(self, name: str, ratio: float, category: Category | None = None, truth: Truth | None = None) -> None:
-        self.checks.append(Check(name, ratio, category, truth))
+    def record(
+        self,
+        name: str,
+        ratio: float,
+        category: Category | None = None,
+        *,
+        double: bool = True,
+        truth: Truth | None = None,
+    ) -> None:
+        self.checks.append(Check(name, ratio, category, double, truth))
 
     @property
     def note(self) -> str:

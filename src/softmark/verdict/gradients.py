@@ -38,7 +38,7 @@ def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, 
     comparison = compare(filled, truth)
     difference = comparison.difference
     if difference is None:
-        case.record(got.name, comparison.ratio)
+        case.record(got.name, comparison.ratio, double=truth.coarsest_input is torch.float64)
         return
     category = Category.PROPERTY if difference.category is Category.VALUE else difference.category
     fact = difference.fact

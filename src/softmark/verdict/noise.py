@@ -78,10 +78,14 @@ class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.at = run * 4093
 
     def of_input(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A rounded copy. Numbers that even half precision holds (0, 1, small counts) have no rounding to suffer."""
+        """A rounded copy. Zeros and ones may be flags that the reference compares with, so they stay.
+
+        Other numbers that a coarse precision holds exactly are moved nevertheless: scores of exactly 1000 are exact,
+        but their log-sum-exp is not.
+        """
         copy = tensor.detach().clone()
         if copy.dtype is torch.float64 and copy.numel():
-            copy = torch.where(copy == copy.half(), copy, self._rounded(copy))
+            copy = torch.where((copy == 0) | (copy.abs() == 1), copy, self._rounded(copy))
         return copy.requires_grad_(tensor.requires_grad)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -8,6 +8,7 @@ which arguments (by position) the check varies. The facts name the student's own
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -226,18 +227,24 @@ def _output(got: StudentCallable, args: Any, kwargs: Any, output: int) -> torch.
 
 def _same(got: StudentCallable, a: torch.Tensor, b: torch.Tensor, roundings: float) -> bool:
     """Whether two answers are the same up to a number of roundings at their scale; records the check."""
+    double = a.dtype is torch.float64
     roundoff = level_of(a.dtype, torch.float64).roundoff if a.is_floating_point() else 0.0
     a, b = a.to(torch.float64), b.to(torch.float64)
     if a.shape != b.shape:
         _record(got, True)
         return False
-    scale = float(b.abs().max()) if b.numel() else 0.0
-    error = float((a - b).abs().max()) if b.numel() else 0.0
+    equal = (a == b) | (torch.isnan(a) & torch.isnan(b))
+    scale = _largest(b.masked_fill(~torch.isfinite(b), 0.0))
+    error = _largest((a - b).masked_fill(equal, 0.0).nan_to_num(math.inf))
     limit = min(roundings, _most(roundoff)) * roundoff * scale
     same = error <= limit
     ratio = error / limit if limit > 0 else (0.0 if same else float("inf"))
-    current().record(_callee(got), ratio, None if same else Category.PROPERTY)
+    current().record(_callee(got), ratio, None if same else Category.PROPERTY, double=double)
     return same
+
+
+def _largest(values: torch.Tensor) -> float:
+    return float(values.detach().abs().max()) if values.numel() else 0.0
 
 
 def _most(roundoff: float) -> float:

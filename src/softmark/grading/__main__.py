@@ -1,0 +1,51 @@
+"""The start of a grading engine: `python -I -m softmark.grading`.
+
+The order here is the one on which the separation of the two sides rests: torch is imported, then the zygote is forked,
+and only then comes what judges (engine.py, and pytest with it). So a worker's memory holds torch and the sandbox's own
+code, and nothing else.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING
+
+from softmark.grading.messages import Refused, send
+
+if TYPE_CHECKING:
+    from softmark.sandbox.zygote import Zygote
+
+
+def main() -> None:
+    """Keep the pipes to the launcher for messages alone: whatever prints, prints to stderr."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # only what hidden tests need, whatever else is installed
+    try:
+        zygote = _fork_zygote()
+        from softmark.grading.engine import serve
+
+        serve(zygote, requests, replies)
+    except Exception:
+        send(replies, Refused(traceback.format_exc(), usage=False))
+        os._exit(3)
+    sys.stdout.flush()
+    os._exit(0)  # everything is closed; taking torch and pytest apart in good order would cost 0.15 s
+
+
+def _fork_zygote() -> Zygote | None:
+    """None where there is no fork."""
+    gc.disable()  # to search for garbage among all that importing torch makes, and that stays, would cost 0.1 s
+    from softmark.sandbox.isolation import forking_works
+    from softmark.sandbox.zygote import Zygote
+
+    zygote = Zygote.fork() if forking_works() else None
+    gc.enable()
+    return zygote
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""What was handed in, as the trusted side's own copy of it.
+
+A worker may say anything about the submission it runs, and so repeat the hidden inputs it was given. What a student is
+told about their file, a line of it or a name in it, is therefore looked up here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+_DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
+_LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
+_OF_TORCH = re.compile(r"(in_proj_)?(weight|bias)(_[ih]h_l\d(_reverse)?)?|\d{1,2}")
+_MOST_DEFINITIONS, _LONGEST_NAME = 1000, 60
+
+
+@dataclass(frozen=True)
+class Handed:
+    """The files of one submission; `main` is the one that is loaded, the others lie beside it."""
+
+    main: str
+    files: Mapping[str, bytes]
+
+    def line(self, file: str, number: int) -> str | None:
+        """The text of a line, or None if there is no such line."""
+        lines = _LINE_END.split(self._text(file))
+        return lines[number - 1].strip() if 1 <= number <= len(lines) else None
+
+    def similar(self, name: str) -> tuple[str, int] | None:
+        """The function, class or variable whose name is most like this one, and its line, if any is alike."""
+        near = difflib.get_close_matches(name, self._definitions, n=1, cutoff=0.6)
+        return (near[0], self._definitions[near[0]]) if near else None
+
+    def writes(self, name: str) -> bool:
+        """Whether a parameter's dotted name is made of words of the file, and of names and numbers that torch gives."""
+        return all(piece in self._words or _OF_TORCH.fullmatch(piece) for piece in name.split("."))
+
+    @cached_property
+    def _definitions(self) -> dict[str, int]:
+        text = self._text(self.main)
+        found: dict[str, int] = {}
+        for match in _DEFINITION.finditer(text):
+            name = match.group(1) or match.group(2)
+            if len(name) <= _LONGEST_NAME and len(found) < _MOST_DEFINITIONS:
+                found.setdefault(name, text.count("\n", 0, match.start()) + 1)
+        return found
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(re.findall(r"\w+", self._text(self.main)))
+
+    def _text(self, file: str) -> str:
+        return self.files.get(file, b"").decode("utf-8", "replace")

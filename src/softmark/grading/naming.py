@@ -1,0 +1,40 @@
+"""Settles which mistake the failures of a part are called, once all its tests have run.
+
+A single wrong answer often fits several mistakes. What is said to a student is what fits *every* failing case of the
+part and is not contradicted by any check the same code passed; if nothing fits them all (a part may hold two
+mistakes), each test is named by itself. A mistake in the function itself goes before one in a function it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from softmark.grading.trial import Trial
+from softmark.verdict.case import Check
+from softmark.verdict.diagnose import common_causes
+from softmark.verdict.mistakes import Registry
+from softmark.verdict.model import Cause, Failed
+
+
+def name_mistakes(trials: Sequence[Trial], registry: Registry) -> None:
+    """Give the failing verdicts of one part's trials the causes that hold."""
+    passed = [check for trial in trials for check in trial.case.checks if check.category is None]
+    failures = _failures(trials)
+    shared = _causes(failures, passed, registry)
+    for test in dict.fromkeys(trial.spec.nodeid for trial in trials):
+        own = _failures([trial for trial in trials if trial.spec.nodeid == test])
+        causes = shared or _causes(own, passed, registry)
+        for failure in own:
+            failure.verdict = replace(failure.verdict, causes=causes)
+
+
+def _failures(trials: Sequence[Trial]) -> list[Failed]:
+    """Failures with an answer that could be compared with what the mistakes give."""
+    errors = [error for trial in trials for error in trial.errors]
+    return [error for error in errors if isinstance(error, Failed) and error.verdict.diagnosed]
+
+
+def _causes(failures: Sequence[Failed], passed: Sequence[Check], registry: Registry) -> tuple[Cause, ...]:
+    causes = common_causes([failure.verdict for failure in failures], passed, registry)
+    return tuple(cause for cause in causes if cause.direct) or causes

@@ -1,0 +1,153 @@
+"""A scratch directory: filled for a worker, measured, and deleted however awkward its owner made it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from softmark.sandbox import scratch
+from softmark.sandbox.scratch import ScratchRoot
+from tests.sandbox.confined import INSTRUCTOR, IS_ROOT, Outcome, _as_instructor, _send, forked, scratch_of
+
+
+def nest(place: Path, depth: int) -> None:
+    """Directories in one another, deeper than any path may be long."""
+    here = os.open(place, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d" * 20, dir_fd=here)
+        inner = os.open("d" * 20, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+
+
+def close_up(place: Path) -> None:
+    """Directories that even their owner may not look into, the scratch directory itself included."""
+    (place / "a" / "b" / "c").mkdir(parents=True)
+    (place / "a" / "b" / "file").write_text("x")
+    for closed in (place / "a" / "b", place / "a", place):
+        closed.chmod(0)
+
+
+def odd_names(place: Path) -> None:
+    """Names that are no text, hold line ends, begin with a dash, or are as long as names can be."""
+    for name in (b"\xff\xfe", b"a\nb", b"-rf", b"x" * 255, "ü".encode(), b" "):
+        os.mkdir(os.path.join(os.fsencode(place), name))
+        with open(os.path.join(os.fsencode(place), name, name), "wb") as file:
+            file.write(b"x")
+
+
+def special_files(place: Path) -> None:
+    """A pipe, a link to nowhere, a link to itself, a file with no permissions."""
+    os.mkfifo(place / "pipe")
+    (place / "nowhere").symlink_to("/does/not/exist")
+    (place / "itself").symlink_to("itself")
+    (place / "closed").write_text("x")
+    (place / "closed").chmod(0)
+
+
+AWKWARD = [lambda place: nest(place, 400), close_up, odd_names, special_files]
+IDS = ["deep", "closed", "odd names", "special files"]
+
+
+class TestRemove:
+    """Deleting a tree."""
+
+    @pytest.mark.parametrize("make", AWKWARD, ids=IDS)
+    def test_leaves_nothing(self, make: Callable[[Path], None], tmp_path: Path) -> None:
+        """Whatever is in it, it is gone afterwards."""
+        place = tmp_path / "scratch"
+        place.mkdir()
+        make(place)
+        scratch.remove(place)
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("make", AWKWARD, ids=IDS)
+    def test_leaves_nothing_without_root(self, make: Callable[[Path], None]) -> None:
+        """An ordinary user, whom closed directories do stop, leaves nothing either."""
+
+        def work(report: int) -> None:
+            place = Path(top, "scratch")
+            place.mkdir()
+            make(place)
+            scratch.remove(place)
+            _send(report, Outcome(value=os.listdir(top)))
+
+        with scratch_of(INSTRUCTOR if IS_ROOT else os.getuid()) as top:
+            outcome = forked(lambda report: _as_instructor(INSTRUCTOR, report, work))
+        assert outcome == Outcome(value=[])
+
+    def test_follows_no_link(self, tmp_path: Path) -> None:
+        """What a link in it points to is untouched, be it a file or a directory."""
+        place, outside = tmp_path / "scratch", tmp_path / "outside"
+        place.mkdir()
+        (outside / "inner").mkdir(parents=True)
+        (outside / "file").write_text("keep")
+        (place / "link").symlink_to(outside)
+        (place / "sub").mkdir()
+        (place / "sub" / "link").symlink_to(outside)
+        (place / "sub" / "to file").symlink_to(outside / "file")
+        scratch.remove(place)
+        assert (outside / "file").read_text() == "keep"
+        assert (outside / "inner").is_dir()
+        assert not place.exists()
+
+    def test_refuses_a_link_in_its_place(self, tmp_path: Path) -> None:
+        """A scratch directory that was replaced by a link is not what is deleted."""
+        (tmp_path / "precious").mkdir()
+        (tmp_path / "scratch").symlink_to(tmp_path / "precious")
+        with pytest.raises(OSError):
+            scratch.remove(tmp_path / "scratch")
+        assert (tmp_path / "precious").is_dir()
+
+
+class TestScratchRoot:
+    """Making directories for workers."""
+
+    def test_holds_the_files_of_the_submission(self) -> None:
+        """Each file is where its name says, folders included, and readable by the owner alone."""
+        root = ScratchRoot()
+        made = root.make({"hw.py": b"x = 1\n", "data/numbers.txt": b"1 2"}, None)
+        assert (made / "hw.py").read_bytes() == b"x = 1\n"
+        assert (made / "data" / "numbers.txt").read_bytes() == b"1 2"
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700
+        assert stat.S_IMODE((made / "hw.py").stat().st_mode) == 0o600
+        root.close()
+        assert not root.path.exists()
+
+    def test_can_be_passed_but_not_listed(self) -> None:
+        """A worker reaches its own directory and cannot find out that there are others."""
+        root = ScratchRoot()
+        assert stat.S_IMODE(root.path.stat().st_mode) == 0o711
+        assert root.make({}, None) != root.make({}, None)
+        root.close()
+
+
+class TestUsage:
+    """Counting what is in a directory."""
+
+    def test_counts_bytes_and_entries(self, tmp_path: Path) -> None:
+        """Files, directories and what is in them are counted; a link is an entry and no more."""
+        (tmp_path / "sub").mkdir()
+        (tmp_path / "sub" / "file").write_bytes(b"x" * 100_000)
+        (tmp_path / "link").symlink_to("/usr")
+        total, entries = scratch.usage(tmp_path, 10**9, 1000)
+        assert entries == 3
+        assert 100_000 <= total < 200_000
+
+    def test_stops_at_its_caps(self, tmp_path: Path) -> None:
+        """A million files are not counted to the last one."""
+        for number in range(50):
+            (tmp_path / str(number)).write_bytes(b"x" * 5000)
+        assert scratch.usage(tmp_path, 10**9, 10)[1] == 11
+        total, entries = scratch.usage(tmp_path, 20_000, 1000)
+        assert total > 20_000
+        assert entries < 50
+
+    def test_passes_over_what_it_may_not_see(self, tmp_path: Path) -> None:
+        """A directory that went away, or never was, counts nothing."""
+        assert scratch.usage(tmp_path / "gone", 10, 10) == (0, 0)

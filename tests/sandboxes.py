@@ -1,0 +1,75 @@
+"""Student processes for tests: one zygote for a whole test run, and a sandbox of every kind on top of it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from tempfile import gettempdir
+from typing import Any
+
+from softmark.sandbox.isolation import Bare, Sandbox, Spawned, Walled
+from softmark.sandbox.levels import Level
+from softmark.sandbox.limits import Limits
+from softmark.sandbox.process import StudentProcess
+from softmark.sandbox.walls import environment
+from softmark.sandbox.zygote import Zygote
+
+IS_ROOT = os.geteuid() == 0
+STRONGEST = Level.FULL if IS_ROOT else Level.USER
+FILE = "hw.py"
+SHORT = Limits(cpu_seconds=0.5, import_seconds=5.0, memory_mb=300, file_mb=20)
+
+KINDS: dict[str, Callable[[], Sandbox]] = {
+    "walled": lambda: Walled(zygote(), STRONGEST),
+    "process": lambda: Walled(zygote(), Level.PROCESS),
+    "spawned": Spawned,
+    "bare": Bare,
+}
+
+
+@cache
+def zygote() -> Zygote:
+    """Started by the first test that needs one; one worker at a time can live below it."""
+    started = Zygote.spawn(environment(gettempdir()))
+    atexit.register(started.close)
+    return started
+
+
+@contextmanager
+def sandbox(kind: str = "walled") -> Iterator[Sandbox]:
+    """A sandbox of one of the KINDS."""
+    opened = KINDS[kind]()
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@contextmanager
+def loaded(
+    place: Sandbox, source: str, rules: Sequence[Mapping[str, Any]] = (), limits: Limits = SHORT
+) -> Iterator[StudentProcess]:
+    """A student process that has loaded a submission with this text."""
+    worker = place.open({FILE: source.encode()}, limits)
+    try:
+        worker.request({"op": "load", "file": FILE, "rules": [dict(rule) for rule in rules]}, limits.import_seconds)
+        yield worker
+    finally:
+        worker.close()
+
+
+def ask(worker: StudentProcess, target: Any, *args: Any, **request: Any) -> dict[Any, Any]:
+    """One "call" request to a worker; the parts that are not given are those of a plain call."""
+    message = {
+        "op": "call", "target": target, "method": None, "args": list(args), "kwargs": {}, "how": "plain",
+        "watch": False, "cotangent": None, "seed": None, **request,
+    }  # fmt: skip
+    return worker.request(message, SHORT.cpu_seconds)
+
+
+def value(worker: StudentProcess, target: Any, *args: Any, **request: Any) -> Any:
+    """What a plain call returns."""
+    return ask(worker, target, *args, **request)["value"]

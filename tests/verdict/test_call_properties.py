@@ -1,0 +1,180 @@
+"""Properties of a call rather than of its numbers: repeated, clean, in any dtype, on any device, without loops."""
+
+import pytest
+import torch
+
+from softmark.verdict import (
+    Case,
+    Category,
+    Failed,
+    Verdict,
+    draw,
+    judging,
+    keeps_dtype,
+    leaves_inputs,
+    ops_independent_of,
+    raises,
+    repeatable,
+    works_on_meta,
+)
+from tests.verdict import lecture as ref
+from tests.verdict.students import InProcess, failure
+
+
+@pytest.fixture(autouse=True)
+def case():
+    with judging(Case(seed=11)) as case:
+        yield case
+
+
+class TestRepeatable:
+    """The same inputs give the same answer."""
+
+    def test_holds(self):
+        """For a function with two outputs."""
+        repeatable(InProcess(ref.attention), *draw("n d", "m d", "m d", n=3, m=4, d=5))
+
+    def test_fails(self):
+        """Dropout, a counter, an answer that comes only once."""
+        for wrong in (lambda x: torch.dropout(x, 0.5, True), Counter(), Once()):
+            verdict = failure(repeatable, InProcess(wrong), draw("n d", n=5, d=4))
+            assert verdict.fact == "calling it twice with the same inputs gives two different answers"
+
+
+class Counter:
+    """Adds one more at every call."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return x + self.calls
+
+
+class Once(Counter):
+    """Returns nothing from the second call on."""
+
+    def __call__(self, x):
+        self.calls += 1
+        return x if self.calls == 1 else None
+
+
+class TestLeavesInputs:
+    """Inputs belong to the caller."""
+
+    def test_holds(self):
+        """In-place work on a copy is fine."""
+        leaves_inputs(InProcess(lambda x, y: x.clone().mul_(2) + y), *draw("n", "n", n=3))
+
+    def test_fails(self, case):
+        """The changed argument is named."""
+        verdict = failure(leaves_inputs, InProcess(lambda x, y: y.mul_(2) + x), *draw("n", "n", n=3))
+        assert verdict.category is Category.INPUT_CHANGED
+        assert verdict.fact == "changes its input in place: argument 2"
+        assert case.checks[-1].category is Category.INPUT_CHANGED
+
+
+class TestKeepsDtype:
+    """Results have the inputs' precision."""
+
+    def test_holds(self):
+        """Also for dtypes of the test's choice."""
+        keeps_dtype(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4))
+        keeps_dtype(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4), dtypes=(torch.bfloat16,))
+
+    @pytest.mark.parametrize(
+        ("wrong", "fact"),
+        [
+            (lambda x: x.float(), "dtype float32 for inputs of dtype float64"),
+            (lambda x: x.double(), "dtype float64 for inputs of dtype float32"),
+            (lambda x: torch.zeros(3) + x.float(), "dtype float32 for inputs of dtype float64"),
+        ],
+    )
+    def test_fails(self, wrong, fact):
+        """The fact names both dtypes."""
+        verdict = failure(keeps_dtype, InProcess(wrong), draw("n", n=3))
+        assert (verdict.category, verdict.fact) == (Category.DTYPE, fact)
+
+
+class TestWorksOnMeta:
+    """Code runs wherever its inputs are."""
+
+    def test_holds(self):
+        """Tensors made with the input's device are fine."""
+        works_on_meta(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4))
+        works_on_meta(InProcess(lambda x: x + torch.ones(3, device=x.device)), draw("n", n=3))
+
+    def test_mixed_devices_fail(self):
+        """A table on the CPU does not meet inputs elsewhere; the student's own message is for staff."""
+        verdict = failure(works_on_meta, InProcess(lambda x: x + torch.ones(3).double()), draw("n", n=3))
+        assert verdict.category is Category.DEVICE
+        assert verdict.fact.startswith("works on the CPU only: ")
+        assert "RuntimeError" in verdict.staff
+
+    def test_results_elsewhere_fail(self):
+        """A result that is on the CPU whatever the inputs are."""
+        verdict = failure(works_on_meta, InProcess(lambda x: torch.ones(x.shape)), draw("n", n=3))
+        assert verdict.fact == "the result is on the CPU, wherever the inputs are"
+
+    def test_other_failures_pass_through(self):
+        """A crash stays a crash."""
+
+        class Crashing(InProcess):
+            def on_meta(self, args, kwargs):
+                raise Failed(Verdict(Category.CRASH, "crashed"))
+
+        assert failure(works_on_meta, Crashing(ref.scores), draw("n", n=3)).category is Category.CRASH
+
+
+class TestOpsIndependentOf:
+    """No loop over tokens."""
+
+    def test_holds(self):
+        """A few operations more are not a loop."""
+        small, large = draw("n d", n=4, d=3), draw("n d", n=40, d=3)
+        ops_independent_of("the number of tokens", InProcess(lambda X: ref.attention(X, X, X)[0]), (small,), (large,))
+
+    def test_fails(self):
+        """The fact has both counts."""
+
+        def loop(X):
+            return torch.stack([x * 2 for x in X])
+
+        verdict = failure(
+            ops_independent_of, "the number of tokens", InProcess(loop), (torch.ones(4, 3),), (torch.ones(40, 3),)
+        )
+        assert verdict.fact.startswith("the number of tensor operations grows with the number of tokens: from ")
+
+
+class TestRaises:
+    """Bad arguments are refused with the right exception."""
+
+    def raising(self, error):
+        def refuse(x):
+            raise error
+
+        return InProcess(refuse)
+
+    def test_holds(self):
+        """The exception itself, or one derived from it."""
+        raises(ValueError, self.raising(ValueError("no")), 1)
+        raises(LookupError, self.raising(KeyError("no")), 1)
+        raises(Exception, self.raising(ZeroDivisionError()), 1)
+
+    def test_fails(self):
+        """Another exception, or none at all."""
+        verdict = failure(raises, ValueError, self.raising(KeyError("no")), 1)
+        assert (verdict.category, verdict.fact) == (Category.PROPERTY, "raises KeyError, expected ValueError")
+        verdict = failure(raises, ValueError, InProcess(lambda x: x), 1)
+        assert verdict.fact == "must raise ValueError here, returned an int"
+
+    def test_students_own_classes_are_known_by_name_only(self):
+        """A class that happens to be called like a builtin's subclass is not trusted further than its name."""
+
+        class OutOfRange(Exception):
+            pass
+
+        assert (
+            failure(raises, ValueError, self.raising(OutOfRange()), 1).fact == "raises OutOfRange, expected ValueError"
+        )
