@@ -1,32 +1,128 @@
-"""Makes the pictures of the documents from the program's own output: `python -m tests.pictures`."""
+"""Makes the pictures of the documents, and docs/feedback.md, from the program's own output.
+
+`python -m tests.pictures` writes them anew; a test says when they are stale.
+"""
 
 from __future__ import annotations
 
 import io
 import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 
+from softmark.authoring.field_trial import Subject, grade_all
+from softmark.authoring.plant import plant
 from softmark.batch.one import grade_one
+from softmark.grading.desk import entries_of
+from softmark.grading.homework import load_homework
 from softmark.grading.messages import Setup
-from softmark.report.feedback import Audience
+from softmark.grading.result import Result
+from softmark.report.feedback import Audience, Drawing, Feedback, feedback
+from softmark.report.picture import standalone
 from softmark.report.table import show
 
 ROOT = Path(__file__).parents[1]
-PICTURES = ROOT / "docs" / "pictures"
+DOCS = ROOT / "docs"
+PICTURES = DOCS / "pictures"
+LEVEL = "full" if os.geteuid() == 0 else "user"
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A typical failure: how it is told in the document, and the code that makes it."""
+
+    title: str
+    mistake: str = ""
+    """A named mistake to plant into the reference, or else…"""
+    appended: str = ""
+    """…a definition that takes the place of the reference's."""
+
+
+FAILURES = (
+    Failure("The scores are not scaled", mistake="scores_unscaled"),
+    Failure("The softmax runs over the queries", mistake="softmax_columns"),
+    Failure("The softmax overflows", mistake="softmax_overflow"),
+    Failure("The mask is inverted", mistake="masked_inverted"),
+    Failure("The fill value is too small", mistake="masked_fill_ten"),
+    Failure("The axes of the scores are swapped", mistake="scores_transposed"),
+    Failure("The result is in another dtype", mistake="scores_in_float32"),
+    Failure("The input is changed", mistake="softmax_in_place"),
+    Failure("An exception", appended="def scores(Q, K):\n    return Q @ K / K.shape[-1] ** 0.5\n"),
+    Failure(
+        "A library shortcut",
+        appended="def attention(Q, K, V, mask=None):\n"
+        "    output = torch.nn.functional.scaled_dot_product_attention(Q, K, V, mask)\n"
+        "    return output, None\n",
+    ),
+)
 
 
 def draw_grade() -> str:
     """The terminal after `softmark grade` of the sample submission, as a student would see it."""
-    level = "full" if os.geteuid() == 0 else "user"
-    setup = Setup(str(ROOT), "attention_scores", level, progress=False)
+    setup = Setup(str(ROOT), "attention_scores", LEVEL, progress=False)
     sample = ROOT / "samples" / "attention_scores" / "mixed.py"
-    console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    show(grade_one(sample, setup, lambda result: None), console, Audience.STUDENT)
-    return console.export_svg(title="softmark grade", unique_id="softmark")
+    return _terminal(grade_one(sample, setup, lambda result: None), Audience.STUDENT, "softmark grade")
+
+
+def _terminal(result: Result, audience: Audience, title: str) -> str:
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    show(result, console, audience)
+    return console.export_svg(title=title, unique_id="softmark")
+
+
+@cache
+def documents() -> dict[Path, str]:
+    """Every generated file of docs/ with the content it should have."""
+    made = {PICTURES / "grade.svg": draw_grade()}
+    page = [(DOCS / "feedback.head.md").read_text().rstrip()]
+    for number, (failure, result) in enumerate(zip(FAILURES, _graded(), strict=True), start=1):
+        name = f"feedback-{number:02}"
+        made[PICTURES / f"{name}.svg"] = _terminal(_first_only(result), Audience.STUDENT, "softmark check")
+        page += ["", f"## {number}. {failure.title}", "", f"![In the terminal](pictures/{name}.svg)"]
+        for drawing in _drawings(feedback(result, Audience.STAFF)):
+            made[PICTURES / f"{name}-matrix.svg"] = standalone(drawing.picture)
+            page += ["", f"![Expected, got, difference](pictures/{name}-matrix.svg)"]
+            break
+    made[DOCS / "feedback.md"] = "\n".join(page) + "\n"
+    return made
+
+
+def _graded() -> list[Result]:
+    sys.path.insert(0, str(ROOT))
+    homework = load_homework("attention_scores", ROOT)
+    mistakes = {entry.name: entry for entry in entries_of(homework, ("mistakes",)).mistakes}
+    source = homework.reference.read_text()
+    subjects = [
+        Subject(
+            "sample",
+            "attention_scores",
+            plant(source, mistakes[failure.mistake]) if failure.mistake else f"{source}\n\n{failure.appended}",
+        )
+        for failure in FAILURES
+    ]
+    return grade_all(homework, subjects, jobs=1)
+
+
+def _first_only(result: Result) -> Result:
+    """Without later parts' failures: the page shows one thing at a time."""
+    wrong = next(test.part for test in result.tests if test.verdicts)
+    tests = tuple(test for test in result.tests if test.part == wrong)
+    return msgspec.structs.replace(result, tests=tests)
+
+
+def _drawings(told: Feedback) -> Iterator[Drawing]:
+    for section in told.sections:
+        yield from (block for block in section.blocks if isinstance(block, Drawing))
 
 
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
-    (PICTURES / "grade.svg").write_text(draw_grade())
+    for path, content in documents().items():
+        path.write_text(content)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pictures import PICTURES, draw_grade
+from tests.pictures import DOCS, PICTURES, documents
 
 ROOT = Path(__file__).parents[1]
 STRONGEST = "full" if os.geteuid() == 0 else "user"
@@ -58,6 +58,16 @@ class TestReadme:
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode in ((0, 1) if "pytest" in words[0] else (0,)), done.stdout + done.stderr
 
-    def test_picture_is_fresh(self) -> None:
-        """The picture shows what the program prints today: run tests/pictures.py if it does not."""
-        assert (PICTURES / "grade.svg").read_text() == draw_grade()
+
+class TestGenerated:
+    """Pictures and pages that the program makes of itself."""
+
+    @pytest.mark.xdist_group("documents")
+    @pytest.mark.parametrize("name", ["feedback.md", *(f"pictures/{p.name}" for p in sorted(PICTURES.glob("*.svg")))])
+    def test_is_fresh(self, name: str) -> None:
+        """It shows what the program says today: run `python -m tests.pictures` if it does not."""
+        assert (DOCS / name).read_text() == documents()[DOCS / name]
+
+    def test_shows_ten_failures(self) -> None:
+        """The page of feedback has a picture for each of ten failures."""
+        assert (DOCS / "feedback.md").read_text().count("![In the terminal]") == 10

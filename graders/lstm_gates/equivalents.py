@@ -200,13 +200,12 @@ def with_projection_folded_into_weights(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr)
     h = torch.zeros(x.shape[1], P).to(x) if h0 is None else h0
     c = torch.zeros(x.shape[1], H).to(x) if c0 is None else c0
     W_hh_r = W_hh @ W_hr
-    z = x[0] @ W_ih.T + b_ih + h @ W_hh.T + b_hh
+    from_h = h @ W_hh.T
     output = []
     for t in range(x.shape[0]):
-        if t > 0:
-            z = x[t] @ W_ih.T + b_ih + wide @ W_hh_r.T + b_hh  # noqa: F821  made by the step before
-        i, f, g, o = ref.gates(z)
+        i, f, g, o = ref.gates(x[t] @ W_ih.T + b_ih + from_h + b_hh)
         wide, c = ref.next_state(i, f, g, o, c)
+        from_h = wide @ W_hh_r.T
         output.append(wide)
     output = torch.stack(output) @ W_hr.T
     return output, (output[-1], c)

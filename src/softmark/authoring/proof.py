@@ -21,7 +21,7 @@ from softmark.authoring.starter import cut
 from softmark.authoring.trivial import trivial_submissions
 from softmark.grading.desk import entries_of
 from softmark.grading.homework import Homework
-from softmark.grading.result import Result, Status, TestResult
+from softmark.grading.result import Result, Status, TestResult, VerdictData
 from softmark.verdict.mistakes import Mistake, Registry
 
 MARGIN = 100.0
@@ -164,7 +164,11 @@ def _is_named(mistake: Mistake, failing: Sequence[TestResult]) -> bool:
     verdicts = [verdict for test in failing for verdict in test.verdicts]
     if any(mistake.name in cause.name.split(" + ") for verdict in verdicts for cause in verdict.causes):
         return True
-    return all(verdict.category not in _NEEDS_A_NAME and not verdict.causes for verdict in verdicts)
+    return all(_speaks_for_itself(verdict) and not verdict.causes for verdict in verdicts)
+
+
+def _speaks_for_itself(verdict: VerdictData) -> bool:
+    return verdict.category not in _NEEDS_A_NAME or verdict.fact.startswith("gradient of")
 
 
 def _judge_margins(proof: Proof) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from softmark.sandbox import explain, wire
+from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.worker import Worker
 from softmark.sandbox.zygote import Ended
 
@@ -29,7 +30,10 @@ class BareProcess:
     def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
         del cpu_seconds, wall_seconds  # nobody is outside to enforce it
         self._number += 1
-        sent = _travel({"id": self._number, **message})
+        try:
+            sent = _travel({"id": self._number, **message})
+        except wire.Unsupported as refusal:
+            raise GraderFault(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
         reply = _travel(self._worker.reply(sent))
         if "failed" in reply:
             raise explain.failed_reply(reply, explain.asked_for(message))

@@ -70,6 +70,11 @@ class ForkedWorker:
         given = [theirs.fileno(), out_theirs, err_theirs]
         try:
             self.pid = zygote.start(walls, given)
+        except (GraderFault, OSError):
+            self._wire.close()
+            os.close(out)
+            os.close(err)
+            raise
         finally:
             theirs.close()
             os.close(out_theirs)
@@ -82,7 +87,7 @@ class ForkedWorker:
             self._selector.register(descriptor, selectors.EVENT_READ)
         for descriptor in self._streams:
             os.set_blocking(descriptor, False)
-        self._exchange(b"", limits.import_seconds)
+        self._await_ready()
 
     @property
     def alive(self) -> bool:
@@ -116,6 +121,14 @@ class ForkedWorker:
                 os.close(descriptor)
             scratch.remove(Path(self._walls.scratch))
         return self._ended
+
+    def _await_ready(self) -> None:
+        """Until here no code of the student's has run, so whatever goes wrong is not their fault."""
+        try:
+            self._exchange(b"", self._limits.import_seconds)
+        except (GraderFault, StudentFailure) as failure:
+            self.close()
+            raise GraderFault(str(failure)) from failure
 
     def _exchange(self, frame: bytes, cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
         """Send one frame, await one; whatever breaks the rules ends the worker."""

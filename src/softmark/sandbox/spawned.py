@@ -47,7 +47,10 @@ class SpawnedWorker:
         self._readers = [threading.Thread(target=job, daemon=True) for job in (self._read_frames, self._read_output)]
         for reader in self._readers:
             reader.start()
-        self._exchange(b"", limits.import_seconds)
+        try:
+            self._exchange(b"", limits.import_seconds)
+        except StudentFailure as failure:
+            raise GraderFault(str(failure)) from failure  # no code of the student's has run yet
 
     @property
     def alive(self) -> bool:

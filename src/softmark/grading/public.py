@@ -1,0 +1,98 @@
+"""What a student gets of a homework: its public tests, and `examples.json` with all that they need to know.
+
+There are no hidden tests, no reference and no `homework.toml` on a student's machine. Title, parts, rules and worked
+examples stand in the one file that `softmark build` writes.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from softmark.grading.errors import ConfigError
+from softmark.grading.homework import ForbiddenRule, Homework, PartSpec
+from softmark.verdict.worked import Slip, WorkedExample, from_data
+
+EXAMPLES, TESTS = "examples.json", "test_public.py"
+
+
+class PartData(msgspec.Struct, frozen=True):
+    """One part of the homework; what it is worth is said in the handout."""
+
+    number: str
+    function: str
+    title: str
+
+
+class RuleData(msgspec.Struct, frozen=True):
+    """What is not allowed, for which of the student's functions (none named: all), and what to write instead."""
+
+    names: tuple[str, ...]
+    ops: tuple[str, ...]
+    functions: tuple[str, ...]
+    instead: str
+
+
+class SlipData(msgspec.Struct, frozen=True):
+    """A known mistake's answer."""
+
+    says: str
+    hint: str
+    answer: Any
+
+
+class ExampleData(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One worked example, its values in the form of verdict/worked.py."""
+
+    name: str
+    call: str
+    args: list[Any]
+    answer: Any
+    kwargs: dict[str, Any] = {}
+    make: dict[str, Any] | None = None
+    weights: dict[str, Any] | None = None
+    mistakes: list[SlipData] = []
+
+    def worked(self) -> WorkedExample:
+        """The example with its values as tensors."""
+        return WorkedExample(
+            name=self.name,
+            args=tuple(from_data(value) for value in self.args),
+            answer=from_data(self.answer),
+            kwargs={key: from_data(value) for key, value in self.kwargs.items()},
+            slips=[Slip(from_data(slip.answer), slip.says, slip.hint) for slip in self.mistakes],
+            make=self.make,
+            weights=None if self.weights is None else {key: from_data(value) for key, value in self.weights.items()},
+        )
+
+
+class Handout(msgspec.Struct, frozen=True):
+    """The content of `examples.json`."""
+
+    homework: str
+    title: str
+    file: str
+    parts: tuple[PartData, ...]
+    forbidden: tuple[RuleData, ...]
+    examples: tuple[ExampleData, ...]
+
+    def as_homework(self, folder: Path, tests: dict[str, int]) -> Homework:
+        """The homework as far as it is known here; each part is worth as many points as it has public tests."""
+        parts = tuple(PartSpec(p.number, p.function, p.title, Fraction(tests.get(p.number, 0))) for p in self.parts)
+        rules = tuple(ForbiddenRule(rule.names, rule.ops, rule.instead, rule.functions) for rule in self.forbidden)
+        points = sum((part.points for part in parts), Fraction(0))
+        return Homework(self.homework, folder, self.title, self.file, points, parts, rules, limits={}, lines={})
+
+
+def read_handout(folder: Path) -> Handout:
+    """The `examples.json` of a homework's folder."""
+    file = folder / EXAMPLES
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Handout)
+    except OSError as error:
+        raise ConfigError(str(file), 1, f"it cannot be read ({error.strerror}); get the homework's folder anew") from None
+    except msgspec.DecodeError as error:
+        raise ConfigError(str(file), 1, f"it is not as it was handed out ({error}); get it anew") from None
