@@ -6,9 +6,9 @@ are in the page cache, as they are after the first run. Processor time is told b
 does other work wall time says as much about that work.
 
 Memory is the peak of all processes of the command together, in PSS: a page that n processes share counts 1/n for each.
-It is sampled in runs of its own, because sampling costs time. Only root may look: walled processes hide from other users,
-who are told "null". If processes that do not belong to the command have torch loaded, too, they share its pages, and the
-figure is too low: the table says so.
+It is sampled in runs of its own, because sampling costs time. Only root may look, walled processes hide from others: an
+ordinary user is told none. If processes that do not belong to the command have torch loaded, too, they share its pages,
+and the figure is too low: the table says so.
 """
 
 from __future__ import annotations

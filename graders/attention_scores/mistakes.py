@@ -198,6 +198,15 @@ def project_queries_with_key_weight(X, W_Q, W_K, W_V):
 
 @mistake(
     ref.project,
+    says="You use the transposed weights.",
+    hint="A weight of this course is (in, out) and multiplies rows from the right.",
+)
+def project_transposed_weights(X, W_Q, W_K, W_V):
+    return X @ W_Q.T, X @ W_K.T, X @ W_V.T
+
+
+@mistake(
+    ref.project,
     says="You take the tokens themselves as values.",
     hint="The values are projected too: V = X W_V.",
 )
@@ -320,6 +329,26 @@ def scores_floor_division(Q, K):
 )
 def scores_transposed(Q, K):
     return K @ Q.transpose(-1, -2) / math.sqrt(K.shape[-1])
+
+
+@mistake(
+    ref.scores,
+    says="You exchange the first two axes of K, and one of them is the batch as soon as there is one.",
+    hint="Count axes from the end: only the last two change places.",
+    id="S10",
+)
+def scores_first_axes_exchanged(Q, K):
+    return Q @ K.transpose(0, 1) / math.sqrt(K.shape[-1])
+
+
+@mistake(
+    ref.scores,
+    says="K.T turns all axes around, the batch included.",
+    hint="Only the last two axes change places.",
+    id="S11",
+)
+def scores_all_axes_reversed(Q, K):
+    return Q @ K.permute(*reversed(range(K.dim()))) / math.sqrt(K.shape[-1])
 
 
 @mistake(
@@ -1171,6 +1200,30 @@ def attention_mean_over_keys(Q, K, V, mask=None):
 def attention_ignores_mask(Q, K, V, mask=None):
     A = ref.softmax_rows(ref.scores(Q, K))
     return A @ V, A
+
+
+@mistake(
+    ref.attention,
+    says="You ask `if mask`, and a mask of many values is neither true nor false.",
+    hint="What you want to know is whether there is a mask: compare with None.",
+    id="M23",
+)
+def attention_if_mask(Q, K, V, mask=None):
+    S = ref.scores(Q, K)
+    A = ref.masked_softmax(S, mask) if mask else ref.softmax_rows(S)
+    return A @ V, A
+
+
+@mistake(
+    ref.attention,
+    says="You give the output the shape of the queries, as if values were as wide as keys.",
+    hint="The output has the width of the values, d_v.",
+    id="S27",
+)
+def attention_width_of_keys(Q, K, V, mask=None):
+    S = ref.scores(Q, K)
+    A = ref.softmax_rows(S) if mask is None else ref.masked_softmax(S, mask)
+    return (A @ V).reshape(Q.shape), A
 
 
 @mistake(

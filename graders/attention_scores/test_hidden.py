@@ -279,8 +279,8 @@ def gives(want, function, *args):
 
 def stable(student):
     """Whether the student's part 4 survives large scores; if not, parts 5 and 6 are asked without them."""
-    S = torch.tensor([[1000.0, 1000.0, 990.0], [-1000.0, -1000.0, -990.0], [1000.0, -1000.0, 0.0]])
-    return all(gives(ref.softmax_rows(large), student.softmax_rows, large) for large in (S, S.double()))
+    S = torch.tensor([[1000, 1000, 990], [-1000, -1000, -990], [1000, -1000, 0]], dtype=torch.float64)
+    return gives(ref.softmax_rows(S), student.softmax_rows, S)
 
 
 def batch_for_masks(student, batch):

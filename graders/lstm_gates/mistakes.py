@@ -1423,9 +1423,7 @@ def create(self, input_size, hidden_size, num_layers, dropout, bidirectional, st
     says="You draw the parameters between 0 and 1, so all of them are positive and most far too large.",
     hint="The interval is symmetric around 0, and narrower the more units there are.",
 )
-def parameters_from_zero_to_one(
-    self, input_size, hidden_size, num_layers=1, dropout=0.0, bidirectional=False
-):
+def parameters_from_zero_to_one(self, input_size, hidden_size, num_layers=1, dropout=0.0, bidirectional=False):
     nn.Module.__init__(self)
     create(self, input_size, hidden_size, num_layers, dropout, bidirectional, torch.rand)
 

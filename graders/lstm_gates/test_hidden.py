@@ -50,8 +50,8 @@ def earlier(student, *names):
     return {name: getattr(student, name) for name in names}
 
 
-def confirmed(ours, theirs):
-    """The reference's values, once PyTorch's are seen to be the same."""
+def require_agreement(ours, theirs):
+    """Nobody is judged by a reference that PyTorch's own module contradicts."""
     output, (h, c) = ours
     for own, other in zip((output, h, c), (theirs[0], *theirs[1]), strict=True):
         if not torch.allclose(own, other.reshape(own.shape), rtol=1e-9, atol=1e-9):
@@ -64,8 +64,8 @@ def three_of(answer):
         output, (h, c) = answer
     except (TypeError, ValueError):
         refuse(Category.TYPE, "the answer is not of the form output, (h, c)")
-    if not all(isinstance(value, torch.Tensor) for value in (output, h, c)):
-        refuse(Category.TYPE, "the answer output, (h, c) does not consist of tensors")
+    if not all(isinstance(value, torch.Tensor) and value.is_floating_point() for value in (output, h, c)):
+        refuse(Category.TYPE, "the answer output, (h, c) does not consist of tensors of floating-point numbers")
     return output.detach(), h.detach(), c.detach()
 
 
@@ -281,7 +281,7 @@ def test_lstm_of_one_step(student):
 def test_lstm(student, t, n, d, h):
     """A sequence from a given state: every output and the state after the last step."""
     x, h0, c0, *weights = sequence_inputs(t, n, d, h)
-    confirmed(ref.lstm(x, h0, c0, *weights), torch_lstm(weights)(x, (h0[None], c0[None])))
+    require_agreement(ref.lstm(x, h0, c0, *weights), torch_lstm(weights)(x, (h0[None], c0[None])))
     agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
 
 
@@ -349,7 +349,7 @@ def test_projected_lstm_of_one_step(student):
 def test_projected_lstm(student, t, n, d, h, p):
     """A sequence from a given state: the next step reads the projected h."""
     x, h0, c0, *weights = sequence_inputs(t, n, d, h, p)
-    confirmed(ref.projected_lstm(x, h0, c0, *weights), torch_lstm(weights)(x, (h0[None], c0[None])))
+    require_agreement(ref.projected_lstm(x, h0, c0, *weights), torch_lstm(weights)(x, (h0[None], c0[None])))
     agree(student.projected_lstm, ref.projected_lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
 
 
@@ -430,12 +430,8 @@ def check_module(student, given, *sizes, t, n, **options):
     rows = options.get("num_layers", 1) * (2 if options.get("bidirectional") else 1)
     x, h0, c0 = draw("t n d", "rows n h", "rows n h", t=t, n=n, d=sizes[0], h=sizes[1], rows=rows)
     inputs = (weights, x, (h0, c0) if given else None, sizes, options)
-    confirmed(run_reference(*inputs), run(in_float64(nn.LSTM), *inputs))
-
-    def run_own(*inputs):
-        return run(maker(student), *inputs)
-
-    agree(run_own, run_reference, *inputs, carried=earlier(student, "lstm"))
+    require_agreement(run_reference(*inputs), run(in_float64(nn.LSTM), *inputs))
+    agree(lambda *inputs: run(maker(student), *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
 
 
 def outlines(parameters):
@@ -471,7 +467,8 @@ def test_module_parameters(student, num_layers, bidirectional):
 def require_use_of_parameters(own, input_size):
     """The output moves when the parameters do: names and shapes alone are worth nothing."""
     parameters = own.parameters()
-    x = draw("t n d", t=3, n=2, d=input_size, dtype=next(iter(parameters.values())).dtype)
+    dtypes = [value.dtype for value in parameters.values()]
+    x = draw("t n d", t=3, n=2, d=input_size, dtype=dtypes[0] if dtypes else torch.float32)
     before, _, _ = three_of(own(x))
     own.load_state_dict({name: value + 0.1 for name, value in parameters.items()})
     after, _, _ = three_of(own(x))
@@ -484,7 +481,7 @@ def spread(parameters, hidden_size):
     seen = {}
     for kind in ("weight", "bias"):
         values = torch.cat([value.flatten() for name, value in parameters.items() if name.startswith(kind)])
-        values = values.double() * math.sqrt(hidden_size)
+        values = values.double().nan_to_num(-math.inf) * math.sqrt(hidden_size)
         inside = values.clamp(-1, 1)
         seen[kind] = {
             "all entries between -1/√H and 1/√H": bool(values.abs().max() <= 1.001),
@@ -554,9 +551,7 @@ def answer_of(make, x, layers, training, dropout):
     module = make(x.shape[-1], x.shape[-1], num_layers=len(layers), dropout=dropout)
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     weights = {
-        f"{name}_l{k}": value
-        for k, layer in enumerate(layers)
-        for name, value in zip(names, layer, strict=True)
+        f"{name}_l{k}": value for k, layer in enumerate(layers) for name, value in zip(names, layer, strict=True)
     }
     module.load_state_dict(weights)
     module.train(training)
@@ -636,7 +631,7 @@ def test_module_gradients(student):
         return [found.args[0], *(found.parameters.get(name) for name in moves)]
 
     inputs = (weights, x, None, (4, 3), options)
-    agree(lambda *_: value_at(0.0), run_reference, *inputs, carried=earlier(student, "lstm"))
+    agree(lambda *inputs: run(maker(student), *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
     check_gradients(value_at, gradients_of, [move_of_x, *moves.values()])
 
 

@@ -175,7 +175,7 @@ def test_layer_norm_eps(student, case):
         X[:, 1:4] = torch.tensor([2.5, 0.0, -1.5], dtype=X.dtype)[:, None]
     if case == "small_variance":
         X = 1e-3 * X
-    agree(student.layer_norm, ref.layer_norm, X, gain, bias, 0.1 if case == "large_eps" else EPS)
+    agree(student.layer_norm, ref.layer_norm, X, gain, bias, EPS if case == "small_variance" else 0.1)
 
 
 @number("1.4")
@@ -328,6 +328,12 @@ def scaled(p, names, factor):
     return {name: factor * w if name in names.split() else w for name, w in p.items()}
 
 
+def draw_tiny_block(small, large=""):
+    """A problem in which ε matters: the tokens are small, and so is what is added to them."""
+    X, p, n_heads = draw_block((2,), **USUAL)
+    return 3e-3 * X, scaled(scaled(p, small, 1e-3), large, 300.0), n_heads
+
+
 def check_block(student, name, *args):
     in_either_width(agree_block, student, name, *args)
 
@@ -430,9 +436,8 @@ def test_post_norm_mask(student, kind):
 @visibility("after_published")
 def test_post_norm_eps(student):
     """Both layer norms use EPS: tokens with a tiny variance."""
-    X, p, n_heads = draw_block((2,), **USUAL)
-    p = scaled(p, "W_O b_O W2 b2", 1e-3)
-    check_block(student, "post_norm_block", 3e-3 * X, scaled(p, "gain1 bias1", 3e-3), n_heads)
+    given = draw_tiny_block("W_O b_O W2 b2 gain1 bias1", "W_Q W_K W_V W1")
+    check_block(student, "post_norm_block", *given)
 
 
 @number("3.6")
@@ -492,8 +497,7 @@ def test_pre_norm_mask(student, kind):
 @visibility("after_published")
 def test_pre_norm_eps(student):
     """Both layer norms use EPS: tokens with a tiny variance."""
-    X, p, n_heads = draw_block((2,), **USUAL)
-    check_block(student, "pre_norm_block", 3e-3 * X, scaled(p, "W_O b_O", 1e-3), n_heads)
+    check_block(student, "pre_norm_block", *draw_tiny_block("W_O b_O W2 b2"))
 
 
 @number("4.6")
@@ -679,10 +683,11 @@ def test_module_mask(student, norm_first, kind):
 @NORMS
 def test_module_eps(student, norm_first):
     """Both norms of the module use EPS: tokens with a tiny variance."""
-    tiny = "self_attn.out_proj.weight self_attn.out_proj.bias"
+    weights, small = draw_module_weights(12, 3, 7), "self_attn.out_proj.weight self_attn.out_proj.bias"
+    weights = scaled(weights, small + " linear2.weight linear2.bias", 1e-3)
     if not norm_first:
-        tiny += " linear2.weight linear2.bias norm1.weight norm1.bias"
-    weights = scaled(draw_module_weights(12, 3, 7), tiny, 1e-3)
+        weights = scaled(weights, "norm1.weight norm1.bias", 1e-3)
+        weights = scaled(weights, "self_attn.in_proj_weight linear1.weight", 300.0)
     check_like_torch(student, weights, 3e-3 * draw("batch T D", batch=(2,), T=5, D=12), None, 12, 3, 7, norm_first)
 
 

@@ -95,9 +95,7 @@ class TestUnknownHomework:
         """An unknown name is answered with the names there are."""
         with pytest.raises(UsageError) as error:
             load_homework("zzz", course)
-        assert str(error.value) == (
-            "no homework named 'zzz'; there are: attention_scores, lstm_gates, multi_head."
-        )
+        assert str(error.value) == ("no homework named 'zzz'; there are: attention_scores, lstm_gates, multi_head.")
 
     def test_suggests_the_near_one(self, course: Path) -> None:
         """A misspelt name is answered with the one that was probably meant."""
@@ -156,9 +154,7 @@ WRONG = [
 
 
 class TestConfigError:
-    @pytest.mark.parametrize(
-        ("old", "new", "line", "says"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG]
-    )
+    @pytest.mark.parametrize(("old", "new", "line", "says"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
     def test_names_file_and_line(self, course: Path, old: str, new: str, line: int, says: str) -> None:
         """Every wrong configuration is refused with its file, the line of the fault, and what is wrong."""
         with pytest.raises(ConfigError) as error:
@@ -200,9 +196,7 @@ class TestCourseRoot:
         monkeypatch.setenv("SOFTMARK_COURSE", str(course))
         assert course_root(Path("/")) == course.resolve()
 
-    def test_refuses_an_environment_that_names_none(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_refuses_an_environment_that_names_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A wrong SOFTMARK_COURSE is said, not ignored."""
         monkeypatch.setenv("SOFTMARK_COURSE", str(tmp_path / "nowhere"))
         with pytest.raises(UsageError, match="is no course"):

@@ -172,9 +172,7 @@ WRONG = [
 
 
 class TestConfigError:
-    @pytest.mark.parametrize(
-        ("old", "new", "line", "says"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG]
-    )
+    @pytest.mark.parametrize(("old", "new", "line", "says"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
     def test_names_file_and_line(self, read: Read, old: str, new: str, line: int, says: str) -> None:
         """Every wrong declaration is refused with its file, the line of the fault, and what is wrong."""
         assert GOOD.count(old) == 1, f"{old!r} must stand once in the good tests"
@@ -191,14 +189,8 @@ class TestConfigError:
 
     def test_says_all_weights_of_the_part(self, read: Read) -> None:
         """The instructor sees which weights were added up."""
-        with pytest.raises(
-            ConfigError, match=r"sum to 3: 2\.5 \(test_mask_late\) \+ 0\.5 \(test_mask_early\)"
-        ):
-            read(
-                GOOD.replace("partial_credit(0.5)", "partial_credit(2.5)").replace(
-                    "@weight(1.5)", "@weight(0.5)"
-                )
-            )
+        with pytest.raises(ConfigError, match=r"sum to 3: 2\.5 \(test_mask_late\) \+ 0\.5 \(test_mask_early\)"):
+            read(GOOD.replace("partial_credit(0.5)", "partial_credit(2.5)").replace("@weight(1.5)", "@weight(0.5)"))
 
 
 def spec(**changes: Any) -> TestSpec:

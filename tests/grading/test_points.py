@@ -35,9 +35,7 @@ class TestScores:
         """No score is below 0 or above the test's maximum, and rounding moves it by half a step at most."""
         score = score_of_test(weight, cases, all_or_nothing=False)
         assert 0 <= score <= rounded(weight)
-        assert abs(Fraction(score) - weight * sum(cases) / len(cases)) <= Fraction(1, 20_000) + Fraction(
-            1, 10**9
-        )
+        assert abs(Fraction(score) - weight * sum(cases) / len(cases)) <= Fraction(1, 20_000) + Fraction(1, 10**9)
 
     @given(weights, st.lists(shares, min_size=1, max_size=8), st.data())
     def test_do_not_depend_on_the_order_of_cases(
@@ -45,9 +43,7 @@ class TestScores:
     ) -> None:
         """Cases may finish in any order."""
         other = data.draw(st.permutations(cases))
-        assert score_of_test(weight, cases, all_or_nothing=False) == score_of_test(
-            weight, other, all_or_nothing=False
-        )
+        assert score_of_test(weight, cases, all_or_nothing=False) == score_of_test(weight, other, all_or_nothing=False)
 
     @given(weights, st.lists(shares, min_size=1, max_size=8))
     def test_all_or_nothing(self, weight: Fraction, cases: list[Fraction]) -> None:

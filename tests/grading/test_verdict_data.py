@@ -35,9 +35,7 @@ class TestRecorded:
 
     def test_of_the_least(self) -> None:
         """A verdict with a fact alone stays one."""
-        assert recorded(Verdict(Category.SHAPE, "shape (3,)")) == VerdictData(
-            category="shape", fact="shape (3,)"
-        )
+        assert recorded(Verdict(Category.SHAPE, "shape (3,)")) == VerdictData(category="shape", fact="shape (3,)")
 
 
 def test_reading_results_needs_no_torch() -> None:

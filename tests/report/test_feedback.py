@@ -149,9 +149,7 @@ class TestHeadline:
 
 
 def told_about(*verdicts: VerdictData, **changes: object) -> list[str]:
-    result = with_cases(
-        second_zero(), 1, *(failed(case, v) for case, v in zip("abc", verdicts, strict=False))
-    )
+    result = with_cases(second_zero(), 1, *(failed(case, v) for case, v in zip("abc", verdicts, strict=False)))
     test = msgspec.structs.replace(result.tests[1], **changes)
     return as_lines(blocks_of_test(test, Audience.STUDENT)).splitlines()
 

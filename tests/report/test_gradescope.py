@@ -52,9 +52,7 @@ def entry(result: Result, number: str) -> dict[str, Any]:
 
 
 class TestFormat:
-    @pytest.mark.parametrize(
-        "result", [second_zero(), graded(), not_gradable()], ids=["zero", "graded", "broken"]
-    )
+    @pytest.mark.parametrize("result", [second_zero(), graded(), not_gradable()], ids=["zero", "graded", "broken"])
     def test_lists_every_test_once_in_order(self, result: Result) -> None:
         """At every moment all tests are there, in the fixed order, with the fixed maxima."""
         content = read(result)
@@ -168,9 +166,7 @@ class TestLimits:
     def test_of_the_file(self) -> None:
         """With very many tests messages get shorter until the file fits, and no score is touched."""
         result = with_cases(graded(), 1, *(failed(case, *_long()) for case in "abc"))
-        tests = tuple(
-            msgspec.structs.replace(result.tests[1], name=f"test_{i}", number=f"2.1.{i}") for i in range(500)
-        )
+        tests = tuple(msgspec.structs.replace(result.tests[1], name=f"test_{i}", number=f"2.1.{i}") for i in range(500))
         many = msgspec.structs.replace(result, tests=tests, total=500 * tests[0].score)
         content = read(many)
         assert len(json.dumps(as_dict(many), ensure_ascii=False).encode()) > MOST_BYTES_OF_FILE

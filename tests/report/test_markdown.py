@@ -51,9 +51,7 @@ class TestHostileText:
         assert elements(html) <= ours
         assert len(re.findall("<h1>", html)) == 1
 
-    @pytest.mark.parametrize(
-        "payload", ["a\nb", "- a", "1. a", "> a", "a  \nb", "***", "&lt;", "https://x.example"]
-    )
+    @pytest.mark.parametrize("payload", ["a\nb", "- a", "1. a", "> a", "a  \nb", "***", "&lt;", "https://x.example"])
     def test_reads_as_it_was_written(self, payload: str) -> None:
         """Escaped text comes out as the same text."""
         html = rendered(escaped(payload)).strip().removeprefix("<p>").removesuffix("</p>")

@@ -71,9 +71,7 @@ class TestDrawing:
         ElementTree.fromstring(svg)
 
     @given(rows, rows)
-    def test_is_always_valid_xml(
-        self, expected: tuple[tuple[float, ...]], got: tuple[tuple[float, ...]]
-    ) -> None:
+    def test_is_always_valid_xml(self, expected: tuple[tuple[float, ...]], got: tuple[tuple[float, ...]]) -> None:
         """Ragged, empty, huge and missing numbers make a picture or none, but never a broken one."""
         picture = Picture(expected=expected, got=got)
         for svg in (inline(picture), standalone(picture)):

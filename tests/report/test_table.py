@@ -21,9 +21,7 @@ from tests.report.sample import (
 )
 
 
-def printed(
-    result: Result, width: int = 100, audience: Audience = Audience.STAFF, encoding: str = "utf-8"
-) -> str:
+def printed(result: Result, width: int = 100, audience: Audience = Audience.STAFF, encoding: str = "utf-8") -> str:
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, newline="\n", write_through=True)
     show(result, Console(file=file, width=width, color_system=None, force_terminal=False), audience)
@@ -129,9 +127,7 @@ class TestHostileText:
         """With colour on, the only escapes are the colours we chose ourselves: no links, no titles."""
         text = coloured(with_student_text(payload))
         assert "\x1b]" not in text
-        assert set(text.split("\x1b[")[1:]) == {
-            piece for piece in text.split("\x1b[")[1:] if "m" in piece[:20]
-        }
+        assert set(text.split("\x1b[")[1:]) == {piece for piece in text.split("\x1b[")[1:] if "m" in piece[:20]}
 
     def test_is_never_markup(self) -> None:
         """Square brackets are square brackets."""
@@ -142,7 +138,5 @@ class TestHostileText:
     def test_is_no_ci_command(self, width: int) -> None:
         """No line of the output begins with `::`, however it is wrapped, and `##[` never appears."""
         for padding in (0, *range(width - 8, width)):
-            text = printed(
-                with_student_text("x" * padding + "::error::forged\n::add-mask::a ##[group]b"), width
-            )
+            text = printed(with_student_text("x" * padding + "::error::forged\n::add-mask::a ##[group]b"), width)
             assert not [line for line in text.splitlines() if line.strip().startswith("::") or "##[" in line]

@@ -163,7 +163,8 @@ class TestOrdinaryUser:
 
     def softmark(self, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [Path(sys.executable).with_name("softmark"), *words], cwd=ROOT, user=ORDINARY, group=ORDINARY, extra_groups=[],
+            [Path(sys.executable).with_name("softmark"), *words], cwd=ROOT,
+            user=ORDINARY, group=ORDINARY, extra_groups=[],
             env={"HOME": str(home), "TMPDIR": str(home), "PATH": "/usr/bin:/bin"},
             capture_output=True, text=True, check=False,
         )  # fmt: skip

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
@@ -30,23 +31,27 @@ class Handed:
         lines = _LINE_END.split(self._text(file))
         return lines[number - 1].strip() if 1 <= number <= len(lines) else None
 
-    def similar(self, name: str) -> tuple[str, int] | None:
-        """The function, class or variable whose name is most like this one, and its line, if any is alike."""
-        near = difflib.get_close_matches(name, self._definitions, n=1, cutoff=0.6)
-        return (near[0], self._definitions[near[0]]) if near else None
+    def line_of(self, name: str) -> int | None:
+        """Where a function, class or variable of this name is defined, if that is one place."""
+        lines = self._definitions.get(name, ())
+        return lines[0] if len(lines) == 1 else None
+
+    def similar(self, name: str) -> str | None:
+        """The function, class or variable whose name is most like this one, if any is alike."""
+        return next(iter(difflib.get_close_matches(name, self._definitions, n=1, cutoff=0.6)), None)
 
     def writes(self, name: str) -> bool:
         """Whether a parameter's dotted name is made of words of the file, and of names and numbers that torch gives."""
         return all(piece in self._words or _OF_TORCH.fullmatch(piece) for piece in name.split("."))
 
     @cached_property
-    def _definitions(self) -> dict[str, int]:
+    def _definitions(self) -> dict[str, list[int]]:
         text = self._text(self.main)
-        found: dict[str, int] = {}
-        for match in _DEFINITION.finditer(text):
+        found: dict[str, list[int]] = {}
+        for match in islice(_DEFINITION.finditer(text), _MOST_DEFINITIONS):
             name = match.group(1) or match.group(2)
-            if len(name) <= _LONGEST_NAME and len(found) < _MOST_DEFINITIONS:
-                found.setdefault(name, text.count("\n", 0, match.start()) + 1)
+            if len(name) <= _LONGEST_NAME:
+                found.setdefault(name, []).append(text.count("\n", 0, match.start()) + 1)
         return found
 
     @cached_property

@@ -15,16 +15,18 @@ from softmark.verdict.case import Check
 from softmark.verdict.diagnose import common_causes
 from softmark.verdict.mistakes import Registry
 from softmark.verdict.model import Cause, Failed
+from softmark.verdict.truth import Truth
 
 
 def name_mistakes(trials: Sequence[Trial], registry: Registry) -> None:
     """Give the failing verdicts of one part's trials the causes that hold."""
     passed = [check for trial in trials for check in trial.case.checks if check.category is None]
+    raised = [truth for trial in trials for truth in trial.case.raised]
     failures = _failures(trials)
-    shared = _causes(failures, passed, registry)
+    shared = _causes(failures, passed, registry, raised)
     for test in dict.fromkeys(trial.spec.nodeid for trial in trials):
         own = _failures([trial for trial in trials if trial.spec.nodeid == test])
-        causes = shared or _causes(own, passed, registry)
+        causes = shared or _causes(own, passed, registry, raised)
         for failure in own:
             failure.verdict = replace(failure.verdict, causes=causes)
 
@@ -35,6 +37,8 @@ def _failures(trials: Sequence[Trial]) -> list[Failed]:
     return [error for error in errors if isinstance(error, Failed) and error.verdict.diagnosed]
 
 
-def _causes(failures: Sequence[Failed], passed: Sequence[Check], registry: Registry) -> tuple[Cause, ...]:
-    causes = common_causes([failure.verdict for failure in failures], passed, registry)
+def _causes(
+    failures: Sequence[Failed], passed: Sequence[Check], registry: Registry, raised: Sequence[Truth]
+) -> tuple[Cause, ...]:
+    causes = common_causes([failure.verdict for failure in failures], passed, registry, raised)
     return tuple(cause for cause in causes if cause.direct) or causes

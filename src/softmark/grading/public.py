@@ -93,6 +93,8 @@ def read_handout(folder: Path) -> Handout:
     try:
         return msgspec.json.decode(file.read_bytes(), type=Handout)
     except OSError as error:
-        raise ConfigError(str(file), 1, f"it cannot be read ({error.strerror}); get the homework's folder anew") from None
+        raise ConfigError(
+            str(file), 1, f"it cannot be read ({error.strerror}); get the homework's folder anew"
+        ) from None
     except msgspec.DecodeError as error:
         raise ConfigError(str(file), 1, f"it is not as it was handed out ({error}); get it anew") from None

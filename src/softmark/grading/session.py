@@ -51,6 +51,8 @@ class StudentSession:
         self.naming_spent: defaultdict[str, float] = defaultdict(float)
         self.cpu_seconds = 0.0
         self.left_behind = 0
+        self.pure = True
+        """Whether every call of the present test went to a worker that had run nothing but its part."""
         self.homework = homework
         self.handed = handed
         self._sandbox, self._limits = sandbox, limits
@@ -67,17 +69,13 @@ class StudentSession:
 
     def begin(self, part: str, test_id: str) -> None:
         """The next calls belong to this test: reset the process's state, start its clock."""
+        self.pure = True
         self._part = part
         self._seed = seed_of(test_id)
         self._fresh = True
         if self._process is not None and not self._process.alive:
             self.renew()
         self._spent_before = self._process.cpu_seconds() if self._process is not None else 0.0
-
-    @property
-    def pure(self) -> bool:
-        """Whether the present worker has run nothing but the present part."""
-        return self._parts <= {self._part}
 
     @property
     def out_of_time(self) -> bool:
@@ -143,6 +141,7 @@ class StudentSession:
         if process is None:
             raise GraderFault("no student process after loading")
         self._parts.add(self._part)
+        self.pure &= self._parts == {self._part}
         seed = self._seed if self._fresh else None
         self._fresh = False
         left = self._limits.cpu_seconds - (process.cpu_seconds() - self._spent_before)
@@ -165,11 +164,12 @@ class StudentSession:
         if type(names) is dict and any(name in names for name in wanted):
             return
         fact = f"it defines none of the names that are asked for (`{'`, `'.join(dict.fromkeys(wanted))}`)"
-        alike = [(name, self.handed.similar(name)) for name in wanted]
-        for name, found in alike:
-            if found is not None:
-                frame = Frame(self.handed.main, found[1], "", "")
-                fact += f"; is your `{found[0]}` meant to be `{name}`?"
+        for name in wanted:
+            similar = self.handed.similar(name)
+            line = self.handed.line_of(similar) if similar is not None else None
+            if line is not None:
+                frame = Frame(self.handed.main, line, "", "")
+                fact += f"; is your `{similar}` meant to be `{name}`?"
                 raise StudentFailure("missing", fact, raised=Raised("NameError", "", (frame,)))
         raise StudentFailure("missing", fact)
 

@@ -169,15 +169,25 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
     """A student's failure as a verdict, in the words of the part that was asked for."""
     category = _CATEGORIES.get(failure.category, Category.ERROR)
     raised = failure.raised
-    frames = own_frames(raised.frames, session) if raised is not None else ()
     fact = f"{name}: {failure.fact}"
     if category is Category.FORBIDDEN:
         fact = f"{name} {_forbidden(failure.fact, session)}"
     similar = session.handed.similar(name.rpartition(".")[2]) if failure.category == "missing" else None
     if similar is not None:
-        fact += f"; did you mean `{similar[0]}` (line {similar[1]})?"
+        fact += f"; did you mean `{similar}`?"
+    frames = own_frames(_pointing(failure, name, similar, session.handed), session)
     exception = class_name(raised) if raised is not None else ""
     return Verdict(category, fact, failure.detail, failure.staff, frames=frames, exception=exception)
+
+
+def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: Handed) -> tuple[Frame, ...]:
+    """The lines to look at: where an exception passed, or else the definition that does not fit or is misspelt."""
+    raised = failure.raised
+    if raised is not None and raised.cls != "SignatureMismatch":
+        return raised.frames
+    named = name.rpartition(".")[2] if raised is not None else similar
+    line = handed.line_of(named) if named is not None else None
+    return (Frame(handed.main, line, "", ""),) if line is not None else ()
 
 
 _CATEGORIES = {category.value: category for category in Category}

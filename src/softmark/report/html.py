@@ -28,9 +28,7 @@ def as_html(told: Feedback) -> str:
 
 
 def _environment() -> Environment:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["points"] = shown
     environment.filters["drawn"] = lambda picture: Markup(inline(picture))
     environment.tests["sentence"] = lambda block: isinstance(block, Sentence)

@@ -74,9 +74,7 @@ def _svg(picture: Picture, style: str) -> str:
     )
 
 
-def _panel(
-    name: str, matrix: Matrix, left: float, cell: float, scale: float, dots: list[list[bool]]
-) -> Iterable[str]:
+def _panel(name: str, matrix: Matrix, left: float, cell: float, scale: float, dots: list[list[bool]]) -> Iterable[str]:
     yield f'<text x="{left}" y="13">{name}</text>'
     for i, row in enumerate(matrix):
         for j, number in enumerate(row):

@@ -136,9 +136,7 @@ class _Layout:
     def _parts(self, told: Feedback) -> Table:
         earned = max(len(shown(part.earned)) for part in told.parts)
         earned = max(earned, len(shown(told.total)))
-        table = Table(
-            box=box.SIMPLE, show_footer=True, show_edge=False, pad_edge=False, expand=not self.narrow
-        )
+        table = Table(box=box.SIMPLE, show_footer=True, show_edge=False, pad_edge=False, expand=not self.narrow)
         table.add_column("")
         table.add_column("part", Text("total", style="bold"), no_wrap=not self.narrow, overflow=self.too_long)
         table.add_column("points", self._points(told.total, told.points, earned, "bold"), no_wrap=True)

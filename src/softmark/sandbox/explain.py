@@ -33,6 +33,7 @@ _PLAIN_WORDS = {
     "KeyboardInterrupt": "raised KeyboardInterrupt instead of returning an answer",
     "RecursionError": "recursion too deep: it calls itself without an end",
     "BdbQuit": "a debugger call (breakpoint or pdb.set_trace) was left in the code",
+    "ObjectLost": "the process that held this object has ended, and the object with it",
     "SignatureMismatch": "it does not take the arguments that the handout names",
 }
 
@@ -128,6 +129,8 @@ def _cause(raised: Raised) -> str | None:
 
 
 def _message(raised: Any) -> str:
+    if isinstance(raised, Raised) and raised.cls in _PLAIN_WORDS:
+        return raised.message
     return f"{class_name(raised)}: {raised.message}" if isinstance(raised, Raised) else ""
 
 

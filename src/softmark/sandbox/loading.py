@@ -19,6 +19,10 @@ from softmark.sandbox.wire import Handle
 _PER_PROCESS = 1_000_000  # handles of one process never mean an object of the next one
 
 
+class ObjectLost(LookupError):
+    """The process that held an object has ended, and the object with it."""
+
+
 class Loaded:
     """The student's module and the objects of theirs that the tests hold handles to."""
 
@@ -50,7 +54,7 @@ class Loaded:
 
     def held(self, handle: Handle) -> Any:
         if handle.id not in self._objects:
-            raise LookupError("the process that held this object has ended, and the object with it")
+            raise ObjectLost
         return self._objects[handle.id]
 
     def forget_handles(self) -> None:

@@ -12,7 +12,7 @@ from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.case import Case, current
 from softmark.verdict.compare import Difference, compare
 from softmark.verdict.diagnose import NAMEABLE, causes_of, probe
-from softmark.verdict.model import Cause, Failed, Verdict
+from softmark.verdict.model import Category, Cause, Failed, Verdict
 from softmark.verdict.truth import truth_of
 
 
@@ -32,7 +32,12 @@ def agree(
     if carried:
         require_called(want, carried)
     name = str(getattr(got, "name", "value")) if callable(got) else "value"
-    answer = ask(got, args, kwargs)
+    try:
+        answer = ask(got, args, kwargs)
+    except Failed as failure:
+        if failure.verdict.category is Category.ERROR and failure.verdict.exception != "NotImplementedError":
+            case.raised.append(truth_of(want, args, kwargs, case.id, len(case.checks)))
+        raise
     truth = truth_of(want, args, kwargs, case.id, len(case.checks))
     if case.probe and case.mistakes is not None:
         probe(truth, case.mistakes, case.seen)

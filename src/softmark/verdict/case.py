@@ -48,6 +48,8 @@ class Case:
     parts: Mapping[str, str] = field(default_factory=dict)
     """Part number of each function of the homework, for "right, given your part 3"."""
     checks: list[Check] = field(default_factory=list)
+    raised: list[Truth] = field(default_factory=list)
+    """What was to be computed where the student's code raised instead: a mistake that would not have is not theirs."""
     carried: list[str] = field(default_factory=list)
     """Earlier functions of the student's with whose wrong results this case's answer is right."""
     carried_checks: int = 0

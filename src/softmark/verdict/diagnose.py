@@ -49,13 +49,17 @@ def causes_of(answer: Any, truth: Truth, case: Case) -> tuple[tuple[Cause, ...],
 
 
 def common_causes(
-    verdicts: Iterable[Verdict], passed: Iterable[Check] = (), registry: Registry | None = None
+    verdicts: Iterable[Verdict],
+    passed: Iterable[Check] = (),
+    registry: Registry | None = None,
+    raised: Sequence[Truth] = (),
 ) -> tuple[Cause, ...]:
     """What explains all failing cases whose answers could be compared; empty when nothing does.
 
     A cause of one case holds for another case if that names it, or names a part of it (the other half of a pair may be
     without effect there). With the checks that the same code `passed`, causes that would have failed one of them are
-    left out: a fill value of -100 gives what -10 gives where scores are spread, but not elsewhere.
+    left out: a fill value of -100 gives what -10 gives where scores are spread, but not elsewhere. So are causes that
+    would have given an answer where the code `raised`.
     """
     cases = [verdict.causes for verdict in verdicts if verdict.diagnosed]
     if not cases:
@@ -70,7 +74,12 @@ def common_causes(
         named = {mistake.name: mistake for mistake in registry.mistakes}
         evidence = [check.truth for check in passed if check.truth is not None]
         with _undisturbed():
-            common = [c for c in common if not _would_show([named[name] for name in c.mistakes], evidence)]
+            common = [
+                cause
+                for cause in common
+                if not _would_show(mistakes := [named[name] for name in cause.mistakes], evidence)
+                and not _would_answer(mistakes, raised)
+            ]
     smallest = min((len(cause.mistakes) for cause in common), default=0)
     shortest = [cause for cause in common if len(cause.mistakes) == smallest]
     return tuple(sorted(shortest, key=lambda cause: not cause.direct))
@@ -172,6 +181,20 @@ def _would_show(mistakes: Sequence[Mistake], evidence: Iterable[Truth]) -> bool:
                 return True
         except Exception:  # it would have raised where the student's code did not
             return True
+    return False
+
+
+def _would_answer(mistakes: Sequence[Mistake], raised: Iterable[Truth]) -> bool:
+    """Whether code with these mistakes would have answered where the student's code raised."""
+    targets = {id(mistake.target) for mistake in mistakes}
+    for truth in raised:
+        if truth.want is None or not targets & {id(target) for target in reachable(truth.want)}:
+            continue
+        try:
+            _run(truth, mistakes)
+        except Exception:  # it raises as well, as expected of the same mistake
+            continue
+        return True
     return False
 
 

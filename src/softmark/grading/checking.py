@@ -1,0 +1,242 @@
+"""Runs a homework's public tests on a student's own work, in the student's own process.
+
+The same proxy, the same checks and the same words as in grading, at isolation level `none`. Every public test counts
+one. A test that meets a part which is not written yet has not failed: it was not run, and says what it waits for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from pkgutil import resolve_name
+
+import msgspec
+import pytest
+
+from softmark.grading.declaration import Declaration
+from softmark.grading.desk import Desk
+from softmark.grading.errors import ConfigError, UsageError
+from softmark.grading.handed import Handed
+from softmark.grading.homework import Homework
+from softmark.grading.marks import TestSpec, base_nodeid, case_id
+from softmark.grading.public import TESTS, Handout, RuleData
+from softmark.grading.result import (
+    FrameData,
+    Outcome,
+    Result,
+    Submission,
+    TestResult,
+    VerdictData,
+    finished_test,
+    pending,
+    refused,
+)
+from softmark.grading.session import NotLoadable, StudentSession
+from softmark.grading.student import own_frames
+from softmark.grading.trial import Trial
+from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.limits import Limits
+
+_UNUSED = "terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings".split()
+_OPTIONS = (
+    *("-c", os.devnull, "--noconftest", "--import-mode=importlib", "--assert=plain", "-p", "softmark.grading.plugin"),
+    *(option for name in _UNUSED for option in ("-p", f"no:{name}")),
+)
+_NOT_WRITTEN = re.compile(r"raise NotImplementedError\b(?:\(\s*f?['\"]part ([\w.]+): ([\w.]+))?")
+
+
+def run_public_tests(
+    folder: Path, handout: Handout, handed: Handed, sandbox: Sandbox, part: str | None = None
+) -> Result:
+    """The result of a homework's public tests, all of them or one part's."""
+    if part is not None and part not in {known.number for known in handout.parts}:
+        numbers = ", ".join(known.number for known in handout.parts)
+        raise UsageError(f"{handout.homework} has no part {part!r}; its parts are {numbers}.")
+    tests = folder / TESTS
+    if not tests.is_file():
+        raise ConfigError(str(tests), 1, "there are no public tests; get the homework's folder anew")
+    run = PublicTests(folder, handout, handed, sandbox, part)
+    with _alone(), _watching_undone(handout.forbidden):
+        pytest.main([*_OPTIONS, f"--rootdir={folder}", str(tests)], plugins=[run])
+    return run.outcome()
+
+
+class PublicTests(Desk):
+    """The pytest plugin that runs them; it has the fixture `example` that they ask for."""
+
+    def __init__(self, folder: Path, handout: Handout, handed: Handed, sandbox: Sandbox, part: str | None) -> None:
+        super().__init__()
+        self._folder, self._handout, self._handed, self._sandbox, self._part = folder, handout, handed, sandbox, part
+        self._examples = {example.name: example for example in handout.examples}
+        self._broken: BaseException | str | None = None
+        self._result: Result | None = None
+
+    def outcome(self) -> Result:
+        """The result; ConfigError if the tests themselves are broken."""
+        if isinstance(self._broken, ConfigError):
+            raise self._broken
+        if self._result is None or self._broken is not None:
+            raise ConfigError(TESTS, 1, f"the public tests could not be run: {self._broken}; get them anew")
+        return self._result
+
+    @pytest.fixture
+    def example(self) -> Callable[[object, str], None]:
+        """`example(student.scores, "scores")` holds an answer against a worked example."""
+
+        def check(got: object, name: str) -> None:
+            self._examples[name].worked().check(got)
+
+        return check
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        self.attach(config)
+        config.option.tbstyle = "value"
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._broken = self._broken or report.longreprtext.strip()
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        self._broken = self._broken or excinfo.value
+        return True
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if self._broken is None:
+            self._result = self._run(session.items)
+        return True
+
+    def judge(self, item: pytest.Item, session: StudentSession) -> Trial:
+        """Once, wherever it fails: a second process is no cleaner where there is only this one."""
+        self.session = session
+        return self._attempt(item, session)
+
+    def _run(self, items: list[pytest.Item]) -> Result:
+        homework, by_test = self._read(items)
+        submission = Submission(id=self._handed.main, name=self._handed.main, file=self._handed.main)
+        result = pending(homework, self.specs, submission)
+        if self._part is not None:
+            result = msgspec.structs.replace(result, parts=tuple(p for p in result.parts if p.number == self._part))
+        session = StudentSession(self._sandbox, self._handed, homework, Limits())
+        try:
+            session.load()
+            for spec in self.specs:
+                cases = [self.judge(item, session).result() for item in by_test[spec.nodeid]]
+                test = finished_test(spec, {case.id: case for case in cases})
+                result = result.with_test(_settled(test, homework))
+        except NotLoadable as refusal:
+            result = _not_loadable(result, refusal, session)
+        finally:
+            session.close()
+        return result
+
+    def _read(self, items: list[pytest.Item]) -> tuple[Homework, dict[str, list[pytest.Item]]]:
+        """The tests, and the homework with each part worth as many points as it has of them."""
+        by_test: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            by_test.setdefault(base_nodeid(item), []).append(item)
+        homework = self._handout.as_homework(self._folder, {})
+        specs = [_spec(nodeid, cases, homework) for nodeid, cases in by_test.items()]
+        self.specs = tuple(spec for spec in specs if self._part in (None, spec.part))
+        self._by_nodeid = {spec.nodeid: spec for spec in specs}
+        counts = {part.number: sum(spec.part == part.number for spec in self.specs) for part in homework.parts}
+        return self._handout.as_homework(self._folder, counts), by_test
+
+
+def _spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> TestSpec:
+    declared = Declaration(items[0], homework.root)
+    number = str(declared.value("number"))
+    part = homework.part_of(number)
+    if part is None:
+        raise declared.wrong("def", f'belongs to no part: write @number("3.1") for a test of part 3, not {number!r}')
+    title = (declared.docstring.strip().splitlines() or [nodeid])[0]
+    return TestSpec(
+        name=nodeid.partition("::")[2],
+        nodeid=nodeid,
+        number=number,
+        part=part.number,
+        title=title,
+        weight=Fraction(1),
+        visibility="visible",
+        tags=(),
+        hide_errors=None,
+        leaderboard=None,
+        all_or_nothing=True,
+        cases=tuple(case_id(item) for item in items),
+        file=declared.file,
+        line=declared.line,
+    )
+
+
+def _settled(test: TestResult, homework: Homework) -> TestResult:
+    """A test that met an unwritten part is "not run"; what it waits for is all that it says."""
+    test = msgspec.structs.replace(test, all_or_nothing=False)  # it has been scored so; there are no marks to speak of
+    waits = [_waits_for(verdict, test.part, homework) for verdict in test.verdicts]
+    if test.outcome is not Outcome.FAILED or not all(waits):
+        return test
+    verdict = VerdictData(category="error", fact=next(words for words in waits if words))
+    first, *others = (msgspec.structs.replace(c, outcome=Outcome.NOT_RUN, verdicts=()) for c in test.cases)
+    cases = (msgspec.structs.replace(first, verdicts=(verdict,)), *others)
+    return msgspec.structs.replace(test, cases=cases, outcome=Outcome.NOT_RUN)
+
+
+def _waits_for(verdict: VerdictData, part: str, homework: Homework) -> str:
+    """What is not written yet, if that is why there is no answer: the last line says it, whatever was made of it."""
+    found = _NOT_WRITTEN.match(verdict.frames[-1].text) if verdict.frames else None
+    if found is None:
+        return ""
+    number, name = found.groups()
+    own = homework.part_of(part)
+    if name is None or (number == part and own is not None and len(own.functions) == 1):
+        return "not done yet"
+    return f"{name} is not done yet" if number == part else f"waits for part {number}: {name} is not done yet"
+
+
+def _not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
+    failure = refusal.failure
+    own = own_frames(failure.raised.frames, session) if failure.raised is not None else ()
+    reason = f"{session.handed.main} could not be loaded: {failure.fact}"
+    if failure.detail:
+        reason += f" ({failure.detail})"
+    frames = tuple(FrameData(file=f.file, line=f.line, function=f.function, text=f.text) for f in own)
+    return refused(result, reason, frames)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """pytest without what else is installed or set, and without traces in this process."""
+    settings = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+    before = {name: os.environ.get(name) for name in settings}
+    module = Path(TESTS).stem
+    loaded = sys.modules.pop(module, None)
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+        sys.modules.pop(module, None)
+        if loaded is not None:
+            sys.modules[module] = loaded
+
+
+@contextmanager
+def _watching_undone(rules: Sequence[RuleData]) -> Iterator[None]:
+    """Forbidden classes are watched by changing them; a notebook or `--watch` goes on with them afterwards."""
+    things = [resolve_name(name) for rule in rules for name in rule.names]
+    before = {thing: vars(thing).get("__init__") for thing in things if isinstance(thing, type)}
+    try:
+        yield
+    finally:
+        for cls, init in before.items():
+            if init is not None:
+                setattr(cls, "__init__", init)  # noqa: B010
+            elif "__init__" in vars(cls):
+                delattr(cls, "__init__")

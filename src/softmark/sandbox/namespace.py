@@ -1,0 +1,114 @@
+"""Level `none` for a notebook: what is asked for is in the notebook's namespace, and there is no file.
+
+The notebook goes on after the check, so nothing of it is put back or reset: not its directory, its output, its warnings
+or its default dtype. Only random generators are seeded for each test; who calls restores them (`keeping_generators`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import random
+import tempfile
+import traceback
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from softmark.sandbox import calls, raised
+from softmark.sandbox.bare import BareProcess
+from softmark.sandbox.forbidden import Guard
+from softmark.sandbox.levels import Level
+from softmark.sandbox.limits import Limits
+from softmark.sandbox.loading import Loaded
+from softmark.sandbox.wire import Frame, Raised
+from softmark.sandbox.worker import Worker
+
+
+class Notebook:
+    """A sandbox whose every student process is the notebook itself."""
+
+    level = Level.NONE
+
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
+        self._namespace = namespace
+        self._cells = _cells(namespace)
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The text of each cell that defines something, under the name it has in messages."""
+        return {name: "".join(linecache.getlines(file)).encode() for file, name in self._cells.items()}
+
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess:
+        return _NotebookProcess(self._namespace, self._cells)
+
+    def close(self) -> None:
+        pass
+
+
+class _NotebookProcess(BareProcess):
+    def __init__(self, namespace: Mapping[str, Any], cells: Mapping[str, str]) -> None:
+        super().__init__(Path.cwd())
+        self._worker = _NotebookWorker(namespace, cells)
+
+
+class _NotebookWorker(Worker):
+    def __init__(self, namespace: Mapping[str, Any], cells: Mapping[str, str]) -> None:
+        super().__init__(tempfile.gettempdir())
+        self._namespace, self._cells = namespace, cells
+
+    def _dispatch(self, request: dict[Any, Any]) -> dict[str, Any]:
+        if request["op"] == "load":
+            module = types.ModuleType("notebook")
+            vars(module).update({name: thing for name, thing in self._namespace.items() if not name.startswith("_")})
+            self._submission = Loaded(module, Guard(request["rules"]), [])
+            return {"names": self._submission.names(), "mentions": []}
+        if self._submission is None:
+            raise RuntimeError("a call arrived before the notebook was looked at")
+        if request["seed"] is not None:
+            _seed(request["seed"])
+            self._submission.forget_handles()
+        return calls.perform(self._submission, request)
+
+    def _describe(self, error: BaseException) -> Raised:
+        frames = tuple(
+            Frame(self._cells[frame.f_code.co_filename], line, frame.f_code.co_name, "")
+            for frame, line in traceback.walk_tb(error.__traceback__)
+            if frame.f_code.co_filename in self._cells
+        )
+        return replace(raised.describe(error, self._scratch), frames=frames)
+
+
+@contextmanager
+def keeping_generators() -> Iterator[None]:
+    """Whatever is seeded in between: afterwards the random generators go on where they were."""
+    plain, numbers = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        try:
+            yield
+        finally:
+            random.setstate(plain)
+            np.random.set_state(numbers)
+
+
+def _seed(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.default_generator.manual_seed(seed)
+
+
+def _cells(namespace: Mapping[str, Any]) -> dict[str, str]:
+    """A name for each cell that defines a function or a class, by the file name that Python has for the cell."""
+    cells: dict[str, str] = {}
+    for name, thing in namespace.items():
+        methods = vars(thing).values() if inspect.isclass(thing) else (thing,)
+        for function in methods:
+            if inspect.isfunction(function) and function.__globals__ is namespace:
+                cells.setdefault(function.__code__.co_filename, f"cell of {name}")
+    return cells

@@ -1,0 +1,148 @@
+"""For students: their own work against the public tests of a homework, from the terminal or from a notebook's cell.
+
+softmark check                          in the homework's folder
+
+from softmark.student import check      in a notebook
+check("attention_scores", part="3")
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from softmark.grading.errors import ConfigError, UsageError
+from softmark.grading.public import EXAMPLES, read_handout
+
+if TYPE_CHECKING:
+    from softmark.grading.result import Result
+
+POLL_SECONDS = 0.3
+
+
+def check(homework: str, part: str | int | None = None) -> None:
+    """Run the public tests of a homework, or of one of its parts, on the functions of this notebook.
+
+    In a file that is imported or graded this does nothing: there, somebody else asks.
+    """
+    namespace = sys._getframe(1).f_globals
+    if namespace.get("__name__") != "__main__":
+        return
+    from rich.console import Console
+
+    from softmark.report.checked import show_checked
+
+    try:
+        folder = find_homework(Path.cwd(), homework)
+        result = check_namespace(folder, namespace, None if part is None else str(part))
+    except (UsageError, ConfigError) as error:
+        print(f"softmark: {error}")
+    else:
+        show_checked(result, Console())
+
+
+def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None = None) -> Result:
+    """The public tests on what stands in a namespace."""
+    from softmark.grading.checking import run_public_tests
+    from softmark.grading.handed import Handed
+    from softmark.sandbox.namespace import Notebook, keeping_generators
+
+    notebook = Notebook(namespace)
+    handed = Handed("the notebook", notebook.files)
+    with keeping_generators():
+        return run_public_tests(folder, read_handout(folder), handed, notebook, part)
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    """A student's file, and the folder of the homework it belongs to."""
+
+    file: Path
+    folder: Path
+
+    def check(self) -> Result:
+        """The public tests on the file as it is now; Python files beside it can be imported by it."""
+        from softmark.grading.checking import run_public_tests
+        from softmark.grading.handed import Handed
+        from softmark.intake import source
+        from softmark.sandbox.isolation import Bare
+
+        try:
+            files = {path.name: source.read(path) for path in (*self._beside(), self.file)}
+            source.check(files[self.file.name])
+        except source.Refusal as refusal:
+            raise UsageError(f"{self.file.name} cannot be checked: {refusal}") from None
+        sandbox = Bare()
+        try:
+            return run_public_tests(self.folder, read_handout(self.folder), Handed(self.file.name, files), sandbox)
+        finally:
+            sandbox.close()
+
+    def state(self) -> dict[Path, tuple[int, int]]:
+        """When the files that matter were changed last; a file that is just being replaced is not there."""
+        found = {}
+        for path in (self.file, *self._beside(), *self.folder.glob("*.json"), *self.folder.glob("test_*.py")):
+            try:
+                seen = path.stat()
+            except FileNotFoundError:
+                continue
+            found[path] = (seen.st_mtime_ns, seen.st_size)
+        return found
+
+    def _beside(self) -> list[Path]:
+        files = sorted(self.file.parent.glob("*.py"))
+        return [path for path in files if path.is_file() and not path.name.startswith("test_") and path != self.file]
+
+
+def find_work(path: Path | None, homework: str | None) -> OwnWork:
+    """What `softmark check` is asked for; UsageError that names the next step if it cannot be found."""
+    place = (path or Path.cwd()).absolute()
+    if place.is_dir():
+        folder = find_homework(place, homework)
+        file = folder / read_handout(folder).file
+    else:
+        file = place
+        own = homework or (None if (place.parent / EXAMPLES).is_file() else place.stem)
+        folder = find_homework(place.parent, own)
+    if file.suffix == ".ipynb":
+        raise UsageError(f"{file.name} is a notebook, and checks itself: run its cells in Jupyter.")
+    return OwnWork(file, folder)
+
+
+def find_homework(start: Path, homework: str | None) -> Path:
+    """The folder of a homework: this one, or one of its name near here or in `assignments/` of a course around it."""
+    if (start / EXAMPLES).is_file() and homework in (None, read_handout(start).homework):
+        return start
+    if homework is None:
+        raise UsageError(
+            f"no homework in {start}: go to a homework's folder, or name file and homework: check FILE -a HOMEWORK"
+        )
+    around = dict.fromkeys((start, *start.parents, Path.cwd(), *Path.cwd().parents))
+    for place in (folder for base in around for folder in (base / homework, base / "assignments" / homework)):
+        if (place / EXAMPLES).is_file():
+            return place
+    raise UsageError(
+        f"the public tests of {homework!r} are not here: go to the folder that has {homework}'s {EXAMPLES} in it, "
+        "and if the file is elsewhere: softmark check FILE -a HOMEWORK"
+    )
+
+
+def watch(
+    work: OwnWork, run: Callable[[], bool], wait: Callable[[], object] = lambda: time.sleep(POLL_SECONDS)
+) -> bool:
+    """Run now and whenever a file was changed, until Ctrl-C; what the last run said."""
+    before = work.state()
+    good = run()
+    try:
+        while True:
+            wait()
+            now = work.state()
+            if now != before:
+                before = now
+                good = run()
+    except KeyboardInterrupt:
+        return good
