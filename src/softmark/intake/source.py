@@ -7,7 +7,6 @@ safe to show).
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import stat
@@ -31,16 +30,12 @@ class Refusal(Exception):
 def read(path: Path) -> bytes:
     """The bytes of a regular file of a reasonable size."""
     try:
-        descriptor = os.open(path, _READ_ONLY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise Unreadable(f"no such file: {path}") from None
-    except IsADirectoryError:
-        raise Unreadable(f"{path} is a directory: name the file in it that is to be graded") from None
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise Unreadable(f"{path} is a symbolic link: name the file that it points to") from None
         raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
-    with open(descriptor, "rb") as file:
+    try:
         kind = os.fstat(descriptor)
         if stat.S_ISDIR(kind.st_mode):
             raise Unreadable(f"{path} is a directory: name the file in it that is to be graded")
@@ -48,7 +43,10 @@ def read(path: Path) -> bytes:
             raise Unreadable(f"{path} is not a regular file")
         if kind.st_size > LARGEST:
             raise Refusal(f"the file is larger than {LARGEST // 1_000_000} MB")
-        return file.read(LARGEST + 1)
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(LARGEST + 1)
+    finally:
+        os.close(descriptor)
 
 
 def check(source: bytes) -> None:

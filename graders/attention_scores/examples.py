@@ -1,0 +1,32 @@
+"""The calls of the public worked examples; `softmark build` writes down what they answer."""
+
+import torch
+
+from reference import attention_scores as ref
+from softmark.authoring.examples import call, numbers
+
+LARGE = torch.tensor([[1000.0, 1001.0, 998.0], [-1000.0, -1001.0, -998.0], [1000.0, 0.0, -1000.0]])
+SOME = torch.tensor([[True, False, True, True], [False, True, False, False], [False, False, False, False]])
+SPREAD = torch.tensor([[-40.0, 30.0, -41.0, -42.0], [25.0, -35.0, 20.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+OF_TWO = torch.tensor([[[[True, True, False, True]]], [[[False, True, True, False]]]])
+QKV = (numbers("Q", 3, 6), numbers("K", 4, 6), numbers("V", 4, 5))
+
+EXAMPLES = {
+    "attend": call(ref.attend, numbers("h", 3), numbers("X", 4, 3)),
+    "attend, a batch": call(ref.attend, numbers("h", 2, 3), numbers("X", 2, 4, 3)),
+    "project": call(
+        ref.project, numbers("X", 4, 5), numbers("W_Q", 5, 3), numbers("W_K", 5, 3), numbers("W_V", 5, 2)
+    ),
+    "scores": call(ref.scores, numbers("Q", 3, 6), numbers("K", 4, 6)),
+    "scores, a batch": call(ref.scores, numbers("Q", 2, 3, 5), numbers("K", 2, 4, 5)),
+    "softmax_rows": call(ref.softmax_rows, numbers("S", 3, 4)),
+    "softmax_rows, a batch": call(ref.softmax_rows, numbers("S", 2, 3, 4)),
+    "softmax_rows, large scores": call(ref.softmax_rows, LARGE.double()),
+    "masked_softmax": call(ref.masked_softmax, numbers("S", 3, 4), SOME),
+    "masked_softmax, spread scores": call(ref.masked_softmax, SPREAD.double(), SOME),
+    "masked_softmax, heads": call(ref.masked_softmax, numbers("S", 2, 2, 3, 4), OF_TWO),
+    "attention": call(ref.attention, *QKV),
+    "attention, masked": call(ref.attention, *QKV, SOME),
+    "causal_mask": call(ref.causal_mask, 5),
+    "padding_mask": call(ref.padding_mask, torch.tensor([3, 1]), 4),
+}

@@ -1,0 +1,102 @@
+"""Planting a variant into the reference as source text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from softmark.authoring.plant import plant
+from softmark.grading.desk import entries_of
+from softmark.grading.homework import load_homework
+from softmark.verdict.mistakes import Entry
+from tests.authoring.tiny import HEAD, course
+
+REFERENCE = '''"""Tiny."""
+
+import torch
+from torch import nn
+
+
+def helper(x):
+    return x + 1
+
+
+def double(x):
+    return helper(x) * 2
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return double(x)
+'''
+VARIANTS = (
+    "import math\n\n"
+    + HEAD
+    + """helper = 5
+BASE = helper
+
+
+def other(x):
+    return x * BASE
+
+
+@mistake(ref.double, says="A.")
+def wrong_function(x):
+    return other(ref.helper(x)) + math.pi
+
+
+@mistake(ref.Net.forward, says="B.")
+def wrong_method(self, x):
+    return ref.double(ref.double(x))
+
+
+@mistake(ref.Net, says="C.")
+class WrongNet(ref.nn.Module):
+    def forward(self, x):
+        return ref.helper(x)
+"""
+)
+
+
+@pytest.fixture
+def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]:
+    root = course(tmp_path, reference=REFERENCE, mistakes=VARIANTS)
+    monkeypatch.setattr(sys, "path", [str(root), *sys.path])
+    for name in ("reference", "reference.tiny"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return {entry.name: entry for entry in entries_of(load_homework("tiny", root), ("mistakes",)).mistakes}
+
+
+def run(source: str) -> dict[str, object]:
+    names: dict[str, object] = {"__name__": "planted"}
+    exec(compile(source, "planted.py", "exec"), names)
+    return names
+
+
+class TestPlant:
+    """The submission of a student who made exactly that mistake."""
+
+    def test_function(self, entries: dict[str, Entry]) -> None:
+        """It takes the target's place and name, with what it uses carried along under names that clash with nothing."""
+        names = run(plant(REFERENCE, entries["wrong_function"]))
+        assert names["double"](1) == pytest.approx(10 + 3.141592653589793)  # type: ignore[operator]
+        assert names["helper"](1) == 2  # type: ignore[operator]
+        assert "wrong_function" not in names
+
+    def test_method(self, entries: dict[str, Entry]) -> None:
+        """A method is replaced inside its class."""
+        names = run(plant(REFERENCE, entries["wrong_method"]))
+        assert names["Net"]()(1) == 10  # type: ignore[operator]
+
+    def test_class(self, entries: dict[str, Entry]) -> None:
+        """A class is replaced as a whole."""
+        names = run(plant(REFERENCE, entries["WrongNet"]))
+        assert names["Net"]()(1) == 2  # type: ignore[operator]
+
+    def test_nothing_of_the_registry_is_left(self, entries: dict[str, Entry]) -> None:
+        """No decorator, no `ref`, no words that name the mistake."""
+        for entry in entries.values():
+            source = plant(REFERENCE, entry)
+            assert not any(word in source for word in ("mistake", "ref.", "says"))

@@ -1,0 +1,100 @@
+"""`softmark verify`: the proof that the graders grade, and what it says of a homework that does not."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from softmark.authoring.proof import prove
+from softmark.grading.homework import homework_names, load_homework
+from tests.authoring.tiny import HEAD, HIDDEN, MISTAKES, ROOT, course, softmark
+
+LEAST_MISTAKES = {"attention_scores": 60}
+
+
+class TestCourse:
+    """The homeworks of this course, every mistake planted as source text and graded by the real pipeline."""
+
+    @pytest.mark.parametrize("name", homework_names(ROOT))
+    def test_has_no_hole(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Right code keeps its marks, wrong code loses them and is named, with a hundredfold distance on both sides."""
+        monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
+        proof = prove(load_homework(name, ROOT), jobs=1)
+        assert [f"{hole.subject}: {hole.what}" for hole in proof.holes] == []
+        assert proof.mistakes == proof.caught == proof.named >= LEAST_MISTAKES.get(name, 40)
+        assert proof.equivalents == proof.equivalents_full >= 15
+        assert min(proof.margin_accept, proof.margin_reject) >= 100
+
+
+class TestVerify:
+    """The command, on a homework of one function."""
+
+    def test_whole_homework(self, tmp_path: Path) -> None:
+        """No hole: exit 0, and the figures as JSON."""
+        done = softmark(course(tmp_path), "verify", "tiny", "--jobs", "1", "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        told = json.loads(done.stdout)
+        assert told["ok"] is True
+        figures = told["homeworks"]["tiny"]
+        assert (figures["mistakes"], figures["caught"], figures["named"]) == (1, 1, 1)
+        assert (figures["equivalents"], figures["equivalents_full"]) == (1, 1)
+        assert figures["trivial"] == figures["trivial_zero"] >= 7
+
+    def test_a_mistake_that_no_test_sees(self, tmp_path: Path) -> None:
+        """A mistake that equals the reference on every drawn input is a hole, explained, and exit 1."""
+        same = MISTAKES + '\n\n@mistake(ref.double, says="Never seen.")\ndef unseen(x):\n    return x + x\n'
+        done = softmark(course(tmp_path, mistakes=same), "verify", "tiny", "--jobs", "1")
+        assert done.returncode == 1
+        assert "unseen keeps full marks in part 1" in done.stdout
+
+    def test_a_test_that_pays_for_nothing(self, tmp_path: Path) -> None:
+        """A hidden test that any answer passes pays trivial submissions: a hole."""
+        idle = HIDDEN.replace('agree(student.double, ref.double, draw("n", n=5))', "assert True")
+        done = softmark(course(tmp_path, hidden=idle), "verify", "tiny", "--jobs", "1")
+        assert done.returncode == 1
+        assert "pay for no knowledge" in done.stdout
+
+    def test_right_code_that_loses_marks(self, tmp_path: Path) -> None:
+        """An equivalent that is not one is a hole."""
+        wrong = HEAD + "@equivalent(ref.double)\ndef halved(x):\n    return x / 2\n"
+        done = softmark(course(tmp_path, equivalents=wrong), "verify", "tiny", "--jobs", "1")
+        assert done.returncode == 1
+        assert "correct code must not lose marks" in done.stdout
+
+
+ENTRY = '@mistake(ref.double, says="{says}"{more})\ndef wrong({signature}):\n    return x\n'
+REFUSED = {
+    "signature": (HEAD + ENTRY.format(says="A.", more="", signature="x, y"), "mistakes.py:5"),
+    "says": (HEAD + ENTRY.format(says="", more="", signature="x"), "mistakes.py:5"),
+    "worth_nan": (HEAD + ENTRY.format(says="A.", more=", worth=float('nan')", signature="x"), "mistakes.py:5"),
+    "worth_negative": (HEAD + ENTRY.format(says="A.", more=", worth=-1", signature="x"), "mistakes.py:5"),
+    "duplicate": (HEAD + 2 * (ENTRY.format(says="A.", more="", signature="x") + "\n\n"), "mistakes.py:10"),
+}
+
+
+class TestBadInput:
+    """What an author can get wrong is refused with file and line, exit 2."""
+
+    @pytest.mark.parametrize("case", REFUSED)
+    def test_mistakes(self, case: str, tmp_path: Path) -> None:
+        """A signature that does not fit, no words, an impossible worth, a name used twice."""
+        mistakes, place = REFUSED[case]
+        done = softmark(course(tmp_path, mistakes=mistakes), "verify", "tiny", "--jobs", "1")
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert place in done.stderr
+        assert "Traceback" not in done.stderr
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [('    """Twice the input."""\n', ""), ("@weight(2)", "@weight(-2)"), ("@weight(2)\n", "")],
+        ids=["docstring", "negative", "missing"],
+    )
+    def test_hidden_tests(self, before: str, after: str, tmp_path: Path) -> None:
+        """A hidden test without a docstring, with a negative weight or with none."""
+        done = softmark(course(tmp_path, hidden=HIDDEN.replace(before, after)), "verify", "tiny", "--jobs", "1")
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert "graders/tiny/test_hidden.py:" in done.stderr
+        assert "Traceback" not in done.stderr

@@ -1,0 +1,99 @@
+"""A course of one tiny homework, and the engine that grades it, run in this process on a real sandbox."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from softmark.grading.engine import _PYTEST, Engine
+from softmark.grading.homework import load_homework
+from softmark.grading.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
+from softmark.grading.result import Result, Submission, TestResult
+from softmark.sandbox.isolation import Sandbox
+
+NAME = "tiny"
+FILE = "tiny.py"
+IMPORTS = """\
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import (
+    hide_errors, leaderboard, number, partial_credit, tags, visibility, weight)
+from softmark import Failed, agree, draw
+"""
+LIMITS = "cpu_seconds = 0.3\nimport_seconds = 2\nmemory_mb = 300\n"
+
+
+def write_course(root: Path, hidden: str, points: Sequence[float] = (4,), limits: str = LIMITS, more: str = "") -> Path:
+    """A course whose parts 1, 2, … (functions one, two, three) have these points; returns its folder."""
+    folder = root / "graders" / NAME
+    folder.mkdir(parents=True)
+    (root / "reference").mkdir()
+    parts = "".join(
+        f'[[part]]\nnumber = "{number}"\nfunction = "{function}"\ntitle = "Part {function}"\npoints = {worth}\n'
+        for number, (function, worth) in enumerate(zip(("one", "two", "three"), points, strict=False), start=1)
+    )
+    head = f'title = "Tiny"\nfile = "{FILE}"\npoints = {sum(points)}\n[limits]\n{limits}{parts}{more}'
+    (folder / "homework.toml").write_text(head)
+    (folder / "test_hidden.py").write_text(IMPORTS + hidden)
+    return root
+
+
+def talk(root: Path, place: Sandbox, *sources: str, budget: float | None = None) -> list[object]:
+    """What the engine says when it is given these submissions, one after the other."""
+    jobs = [Job(Submission(id=f"number {n}"), FILE, {FILE: source.encode()}) for n, source in enumerate(sources)]
+    requests, replies = io.BytesIO(), io.BytesIO()
+    for job in jobs:
+        send(requests, job)
+    requests.seek(0)
+    setup = Setup(str(root), NAME, str(place.level), budget)
+    engine = Engine(setup, load_homework(NAME, root), place, (requests, replies))
+    with mock.patch.dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"):
+        _run(engine, root)
+    replies.seek(0)
+    said = list(_messages(replies))
+    return [*said, engine.refused] if engine.refused is not None else said
+
+
+def grade(root: Path, place: Sandbox, *sources: str, budget: float | None = None) -> list[Result]:
+    """The final results of these submissions."""
+    said = talk(root, place, *sources, budget=budget)
+    assert isinstance(said[0], Ready), said
+    return [message.result for message in said if isinstance(message, Done)]
+
+
+def refusal(root: Path, place: Sandbox) -> str:
+    """Why the engine does not grade, because of how the homework is configured."""
+    (said,) = talk(root, place, "")
+    assert isinstance(said, Refused)
+    assert said.usage
+    return said.why
+
+
+def progress(said: Sequence[object]) -> list[Result]:
+    """The results that were sent on the way."""
+    return [message.result for message in said if isinstance(message, Progress)]
+
+
+def named(result: Result, name: str) -> TestResult:
+    """The test of that name."""
+    return next(test for test in result.tests if test.name == name)
+
+
+def _run(engine: Engine, root: Path) -> None:
+    before = {name for name in sys.modules if name.startswith("graders")}
+    try:
+        pytest.main([*_PYTEST, f"--rootdir={root}", str(root / "graders" / NAME)], plugins=[engine])
+    finally:
+        for name in {name for name in sys.modules if name.startswith("graders")} - before:
+            del sys.modules[name]
+
+
+def _messages(replies: io.BytesIO) -> Iterator[object]:
+    while (message := receive(replies)) is not None:
+        yield message
