@@ -9,17 +9,15 @@ LARGE = torch.tensor([[1000.0, 1001.0, 998.0], [-1000.0, -1001.0, -998.0], [1000
 SOME = torch.tensor([[True, False, True, True], [False, True, False, False], [False, False, False, False]])
 SPREAD = torch.tensor([[-40.0, 30.0, -41.0, -42.0], [25.0, -35.0, 20.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
 OF_TWO = torch.tensor([[[[True, True, False, True]]], [[[False, True, True, False]]]])
-QKV = (numbers("Q", 3, 6), numbers("K", 4, 6), numbers("V", 4, 5))
+QKV = (numbers("Q", 3, 6), numbers("K", 4, 6), numbers("V", 4, 3))
 
 EXAMPLES = {
     "attend": call(ref.attend, numbers("h", 3), numbers("X", 4, 3)),
     "attend, a batch": call(ref.attend, numbers("h", 2, 3), numbers("X", 2, 4, 3)),
-    "project": call(
-        ref.project, numbers("X", 4, 5), numbers("W_Q", 5, 3), numbers("W_K", 5, 3), numbers("W_V", 5, 2)
-    ),
-    "scores": call(ref.scores, numbers("Q", 3, 6), numbers("K", 4, 6)),
+    "project": call(ref.project, numbers("X", 4, 5), numbers("W_Q", 5, 3), numbers("W_K", 5, 3), numbers("W_V", 5, 2)),
+    "scores": call(ref.scores, numbers("Q", 4, 6), numbers("K", 3, 6)),
     "scores, a batch": call(ref.scores, numbers("Q", 2, 3, 5), numbers("K", 2, 4, 5)),
-    "softmax_rows": call(ref.softmax_rows, numbers("S", 3, 4)),
+    "softmax_rows": call(ref.softmax_rows, numbers("S", 4, 3)),
     "softmax_rows, a batch": call(ref.softmax_rows, numbers("S", 2, 3, 4)),
     "softmax_rows, large scores": call(ref.softmax_rows, LARGE.double()),
     "masked_softmax": call(ref.masked_softmax, numbers("S", 3, 4), SOME),

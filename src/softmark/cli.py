@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,7 @@ import typer
 
 if TYPE_CHECKING:
     from softmark.grading.result import Result
+    from softmark.student import OwnWork
 
 FINDINGS, USAGE, FAULT = 1, 2, 3
 
@@ -111,13 +113,18 @@ def verify(
 
     from softmark.authoring.proof import prove
     from softmark.authoring.table import as_plain, show_proofs
+    from softmark.grading.errors import UsageError
     from softmark.grading.homework import course_root, homework_names, load_homework
+    from softmark.verdict.mistakes import MistakeError
 
     root = course_root()
     chosen = [load_homework(name, root) for name in homeworks or homework_names(root)]
     sys.path.insert(0, str(root))  # for `from reference import …` in lists of mistakes
     start = time.monotonic()
-    proofs = [prove(homework, jobs or os.cpu_count() or 1) for homework in chosen]
+    try:
+        proofs = [prove(homework, jobs or os.cpu_count() or 1) for homework in chosen]
+    except MistakeError as error:
+        raise UsageError(str(error)) from error
     seconds = time.monotonic() - start
     if json:
         import msgspec
@@ -127,6 +134,99 @@ def verify(
         show_proofs(proofs, seconds, Console())
     if not all(proof.ok for proof in proofs):
         raise typer.Exit(FINDINGS)
+
+
+@app.command()
+def check(
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="Your file; by default the homework in this folder.", show_default=False),
+    ] = None,
+    assignment: Annotated[
+        str | None,
+        typer.Option("--assignment", "-a", help="The homework, if the file's name does not say.", show_default=False),
+    ] = None,
+    again: Annotated[bool, typer.Option("--watch", help="Check again whenever you save, until Ctrl-C.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the Result as JSON instead of the table.")] = False,
+) -> None:
+    """Run a homework's public tests on your own work, on your own machine."""
+    from softmark import student
+
+    work = student.find_work(path, assignment)
+    code = student.watch(work, lambda: _check_again(work, json)) if again else _check_once(work, json)
+    if code:
+        raise typer.Exit(code)
+
+
+@app.command()
+def build(
+    homeworks: Annotated[list[str] | None, typer.Argument(help="All of them, if none is named.")] = None,
+    only_check: Annotated[bool, typer.Option("--check", help="Write nothing; say which files are stale.")] = False,
+) -> None:
+    """Make what students get from the references: starters, notebooks and worked examples."""
+    from softmark.authoring.build import buildable, products, stale
+    from softmark.grading.homework import course_root, load_homework
+
+    root = course_root()
+    differing = {}
+    for name in homeworks or buildable(root):
+        made = products(load_homework(name, root))
+        differing.update({file: made[file] for file in stale(made)})
+    for file, content in differing.items():
+        if not only_check:
+            file.write_bytes(content)
+        typer.echo(f"{'stale' if only_check else 'wrote'} {file.relative_to(root)}")
+    if not differing:
+        typer.echo("everything is up to date")
+    elif only_check:
+        typer.echo("run `softmark build` and commit what it writes", err=True)
+        raise typer.Exit(FINDINGS)
+
+
+def _check_once(work: OwnWork, json: bool) -> int:
+    """Check, print, and say with what exit code this ends."""
+    from softmark.grading.result import Status, encode
+
+    if json:
+        with _stdout_kept_clean():
+            result = work.check()
+        typer.echo(encode(result))
+    else:
+        from rich.console import Console
+
+        from softmark.report.checked import show_checked
+
+        result = work.check()
+        show_checked(result, Console())
+    if result.status is Status.GRADER_ERROR:
+        return FAULT
+    return 0 if result.total == result.max_score else FINDINGS
+
+
+def _check_again(work: OwnWork, json: bool) -> int:
+    """A file that cannot be read just now, because it is being saved, is no reason to stop watching it."""
+    from softmark.grading.errors import UsageError
+    from softmark.intake.source import Unreadable
+
+    try:
+        return _check_once(work, json)
+    except (UsageError, Unreadable) as error:
+        typer.echo(f"softmark: {error}", err=True)
+        return USAGE
+
+
+@contextmanager
+def _stdout_kept_clean() -> Iterator[None]:
+    """What the student's code prints goes to stderr."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _results_file(output: Path | None, submission: str) -> Callable[[Result], None]:

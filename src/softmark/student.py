@@ -131,18 +131,16 @@ def find_homework(start: Path, homework: str | None) -> Path:
     )
 
 
-def watch(
-    work: OwnWork, run: Callable[[], bool], wait: Callable[[], object] = lambda: time.sleep(POLL_SECONDS)
-) -> bool:
-    """Run now and whenever a file was changed, until Ctrl-C; what the last run said."""
+def watch(work: OwnWork, run: Callable[[], int], wait: Callable[[], object] = lambda: time.sleep(POLL_SECONDS)) -> int:
+    """Run now and whenever a file was changed, until Ctrl-C; what the last run returned."""
     before = work.state()
-    good = run()
+    code = run()
     try:
         while True:
             wait()
             now = work.state()
             if now != before:
                 before = now
-                good = run()
+                code = run()
     except KeyboardInterrupt:
-        return good
+        return code

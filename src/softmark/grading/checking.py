@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from pkgutil import resolve_name
@@ -26,6 +27,7 @@ from softmark.grading.homework import Homework
 from softmark.grading.marks import TestSpec, base_nodeid, case_id
 from softmark.grading.public import TESTS, Handout, RuleData
 from softmark.grading.result import (
+    CaseResult,
     FrameData,
     Outcome,
     Result,
@@ -41,6 +43,8 @@ from softmark.grading.student import own_frames
 from softmark.grading.trial import Trial
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
+from softmark.verdict.diagnose import common_causes
+from softmark.verdict.model import Failed
 
 _UNUSED = "terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings".split()
 _OPTIONS = (
@@ -72,7 +76,6 @@ class PublicTests(Desk):
     def __init__(self, folder: Path, handout: Handout, handed: Handed, sandbox: Sandbox, part: str | None) -> None:
         super().__init__()
         self._folder, self._handout, self._handed, self._sandbox, self._part = folder, handout, handed, sandbox, part
-        self._examples = {example.name: example for example in handout.examples}
         self._broken: BaseException | str | None = None
         self._result: Result | None = None
 
@@ -89,7 +92,7 @@ class PublicTests(Desk):
         """`example(student.scores, "scores")` holds an answer against a worked example."""
 
         def check(got: object, name: str) -> None:
-            self._examples[name].worked().check(got)
+            self._handout.worked(name).check(got)
 
         return check
 
@@ -124,9 +127,11 @@ class PublicTests(Desk):
         session = StudentSession(self._sandbox, self._handed, homework, Limits())
         try:
             session.load()
-            for spec in self.specs:
-                cases = [self.judge(item, session).result() for item in by_test[spec.nodeid]]
-                test = finished_test(spec, {case.id: case for case in cases})
+            trials = {spec: [self.judge(item, session) for item in by_test[spec.nodeid]] for spec in self.specs}
+            for part in homework.parts:
+                _name_together([trial for spec in trials if spec.part == part.number for trial in trials[spec]])
+            for spec, cases in trials.items():
+                test = finished_test(spec, {trial.name: trial.result() for trial in cases})
                 result = result.with_test(_settled(test, homework))
         except NotLoadable as refusal:
             result = _not_loadable(result, refusal, session)
@@ -172,9 +177,20 @@ def _spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> Test
     )
 
 
+def _name_together(trials: Sequence[Trial]) -> None:
+    """What explains all wrong answers of a part explains it better than what fits one of them."""
+    errors = [error for trial in trials for error in trial.errors]
+    failures = [error for error in errors if isinstance(error, Failed) and error.verdict.diagnosed]
+    shared = common_causes([failure.verdict for failure in failures])
+    for failure in failures if shared else ():
+        failure.verdict = replace(failure.verdict, causes=shared)
+
+
 def _settled(test: TestResult, homework: Homework) -> TestResult:
     """A test that met an unwritten part is "not run"; what it waits for is all that it says."""
     test = msgspec.structs.replace(test, all_or_nothing=False)  # it has been scored so; there are no marks to speak of
+    if test.outcome is Outcome.GRADER_ERROR:
+        return msgspec.structs.replace(test, cases=tuple(_with_reasons(case) for case in test.cases))
     waits = [_waits_for(verdict, test.part, homework) for verdict in test.verdicts]
     if test.outcome is not Outcome.FAILED or not all(waits):
         return test
@@ -184,11 +200,21 @@ def _settled(test: TestResult, homework: Homework) -> TestResult:
     return msgspec.structs.replace(test, cases=cases, outcome=Outcome.NOT_RUN)
 
 
+def _with_reasons(case: CaseResult) -> CaseResult:
+    """A broken public test says what broke: nothing about it is secret."""
+    verdicts = tuple(
+        msgspec.structs.replace(verdict, fact=f"this test itself is broken, not your work: {verdict.staff}")
+        for verdict in case.verdicts
+        if verdict.category == "grader"
+    )
+    return msgspec.structs.replace(case, verdicts=verdicts or case.verdicts)
+
+
 def _waits_for(verdict: VerdictData, part: str, homework: Homework) -> str:
     """What is not written yet, if that is why there is no answer: the last line says it, whatever was made of it."""
     found = _NOT_WRITTEN.match(verdict.frames[-1].text) if verdict.frames else None
     if found is None:
-        return ""
+        return "not done yet" if verdict.fact.endswith(": not implemented yet") else ""
     number, name = found.groups()
     own = homework.part_of(part)
     if name is None or (number == part and own is not None and len(own.functions) == 1):

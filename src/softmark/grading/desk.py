@@ -20,7 +20,7 @@ from _pytest.subtests import SubtestReport
 from softmark.grading import trial
 from softmark.grading.errors import ConfigError
 from softmark.grading.homework import Homework
-from softmark.grading.marks import TestSpec, base_nodeid, read_specs
+from softmark.grading.marks import TestSpec, base_nodeid
 from softmark.grading.naming import name_mistakes
 from softmark.grading.plugin import DESK
 from softmark.grading.session import StudentSession, seed_of
@@ -38,7 +38,6 @@ class Desk:
         self.session: StudentSession | None = None
         self.homework: Homework | None = None
         self.specs: tuple[TestSpec, ...] = ()
-        self.leaderboard_value: float | str | None = None  # what a case of the present test has set last
         self._by_nodeid: dict[str, TestSpec] = {}
         self._mistakes: Registry | None = None
         self._parts: dict[str, str] = {}
@@ -48,10 +47,10 @@ class Desk:
         """Be found by the `student` fixture."""
         config.stash[DESK] = self
 
-    def take(self, homework: Homework, items: list[pytest.Item]) -> None:
-        """From now on these are the tests: read what each is worth."""
+    def take(self, homework: Homework, specs: tuple[TestSpec, ...]) -> None:
+        """From now on these are the tests, of this homework."""
         self.homework = homework
-        self.specs = read_specs(items, homework)
+        self.specs = specs
         self._by_nodeid = {spec.nodeid: spec for spec in self.specs}
         self._parts = {name: part.number for part in homework.parts for name in part.functions}
         self._mistakes = MistakesOnDemand(homework)

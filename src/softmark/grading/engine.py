@@ -16,7 +16,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from typing import BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -24,6 +25,7 @@ from softmark.grading.desk import Desk
 from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.homework import Homework, load_homework
 from softmark.grading.judging import Judge
+from softmark.grading.marks import read_specs
 from softmark.grading.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
 from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
 from softmark.sandbox.levels import Level
@@ -46,15 +48,15 @@ class Engine(Desk):
         self._setup, self._target, self._sandbox = setup, homework, sandbox
         self._requests, self._replies = wires
         self.refused: Refused | None = None
-        self._broken: list[str] = []
+        self._broken: list[ConfigError] = []
 
     def pytest_configure(self, config: pytest.Config) -> None:
         self.attach(config)
         config.option.tbstyle = "value"  # tracebacks are not shown; rendering them costs more than a test
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self._broken.append(f"{report.nodeid or 'hidden tests'}: {report.longreprtext.strip()}")
+    def pytest_exception_interact(self, call: pytest.CallInfo[Any], report: object) -> None:
+        if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
+            self._broken.append(_not_importable(call.excinfo.value, self._target))
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
         """A fault outside any one test: tell the launcher, who tells the instructor; no submission is to blame."""
@@ -64,8 +66,8 @@ class Engine(Desk):
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         try:
             if self._broken:
-                raise ConfigError(self._target.config, 1, f"the hidden tests cannot be imported: {self._broken[0]}")
-            self.take(self._target, session.items)
+                raise self._broken[0]
+            self.take(self._target, read_specs(session.items, self._target))
         except (ConfigError, UsageError) as error:
             self.refused = Refused(str(error), usage=True)
             return True
@@ -78,6 +80,19 @@ class Engine(Desk):
                     send(self._replies, Progress(result))
             send(self._replies, Done(last))
         return True
+
+
+def _not_importable(error: BaseException, homework: Homework) -> ConfigError:
+    """Why the hidden tests could not be imported: the error, and the innermost line of the course that it came from."""
+    cause = error.__cause__ or error
+    places = [(Path(f.filename), f.lineno or 1) for f in traceback.extract_tb(cause.__traceback__)]
+    if isinstance(cause, SyntaxError):
+        places.append((Path(cause.filename or ""), cause.lineno or 1))
+    ours = [(file.relative_to(homework.root), line) for file, line in places if file.is_relative_to(homework.root)]
+    file, line = ours[-1] if ours else (Path(homework.config), 1)
+    what = cause.msg if isinstance(cause, SyntaxError) else str(cause).partition("\n")[0]
+    problem = f"the hidden tests cannot be imported: {type(cause).__name__}: {what}"
+    return ConfigError(file.as_posix(), line, problem)
 
 
 def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO) -> None:

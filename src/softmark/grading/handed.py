@@ -37,8 +37,9 @@ class Handed:
         return lines[0] if len(lines) == 1 else None
 
     def similar(self, name: str) -> str | None:
-        """The function, class or variable whose name is most like this one, if any is alike."""
-        return next(iter(difflib.get_close_matches(name, self._definitions, n=1, cutoff=0.6)), None)
+        """The function, class or variable whose name is most like this one (and not this one), if any is alike."""
+        others = [defined for defined in self._definitions if defined != name]
+        return next(iter(difflib.get_close_matches(name, others, n=1, cutoff=0.6)), None)
 
     def writes(self, name: str) -> bool:
         """Whether a parameter's dotted name is made of words of the file, and of names and numbers that torch gives."""

@@ -17,6 +17,7 @@ from softmark.grading.desk import Desk, homework_of
 from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.handed import Handed
 from softmark.grading.homework import course_root, load_homework
+from softmark.grading.marks import read_chosen, read_specs
 from softmark.grading.points import shown, total
 from softmark.grading.result import CaseResult, Outcome, VerdictData, finished_test
 from softmark.grading.session import StudentSession
@@ -40,6 +41,7 @@ class PlainPytest(Desk):
     def __init__(self, config: pytest.Config) -> None:
         super().__init__()
         self.attach(config)
+        self._chosen = any("::" in word for word in config.args)
         self._file = Path(config.getoption("--submission"))
         self._level = Level(config.getoption("--isolation"))
         self._sandbox: Sandbox | None = None
@@ -51,7 +53,9 @@ class PlainPytest(Desk):
             name = homework_of(items, root)
             if name is None:
                 raise UsageError("--submission grades the hidden tests of one homework: name one folder of graders/")
-            self.take(load_homework(name, root), items)
+            homework = load_homework(name, root)
+            read_tests = read_chosen if self._chosen else read_specs
+            self.take(homework, read_tests(items, homework))
             source = read(self._file)
             check(source)
             self._open(source)
@@ -89,10 +93,11 @@ class PlainPytest(Desk):
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if not self._results:
+            return
         tests = [finished_test(spec, self._results.get(spec.nodeid, {})) for spec in self.specs]
-        if tests:
-            earned, most = total(test.score for test in tests), total(test.max_score for test in tests)
-            terminalreporter.write_line(f"softmark: {shown(earned)} of {shown(most)} points, isolation {self._level}")
+        earned, most = total(test.score for test in tests), total(test.max_score for test in tests)
+        terminalreporter.write_line(f"softmark: {shown(earned)} of {shown(most)} points, isolation {self._level}")
 
     def pytest_unconfigure(self) -> None:
         if self.session is not None:

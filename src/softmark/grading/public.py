@@ -6,6 +6,7 @@ examples stand in the one file that `softmark build` writes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -36,16 +37,15 @@ class RuleData(msgspec.Struct, frozen=True):
     instead: str
 
 
-class SlipData(msgspec.Struct, frozen=True):
-    """A known mistake's answer."""
+class WordsData(msgspec.Struct, frozen=True):
+    """What a student is told who made a known mistake."""
 
     says: str
     hint: str
-    answer: Any
 
 
 class ExampleData(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One worked example, its values in the form of verdict/worked.py."""
+    """One worked example, its values in the form of verdict/worked.py; `mistakes` are their answers by their names."""
 
     name: str
     call: str
@@ -54,16 +54,19 @@ class ExampleData(msgspec.Struct, frozen=True, omit_defaults=True):
     kwargs: dict[str, Any] = {}
     make: dict[str, Any] | None = None
     weights: dict[str, Any] | None = None
-    mistakes: list[SlipData] = []
+    mistakes: dict[str, Any] = {}
 
-    def worked(self) -> WorkedExample:
-        """The example with its values as tensors."""
+    def worked(self, words: Mapping[str, WordsData]) -> WorkedExample:
+        """The example with its values as tensors, and with the words for its mistakes."""
         return WorkedExample(
             name=self.name,
             args=tuple(from_data(value) for value in self.args),
             answer=from_data(self.answer),
             kwargs={key: from_data(value) for key, value in self.kwargs.items()},
-            slips=[Slip(from_data(slip.answer), slip.says, slip.hint) for slip in self.mistakes],
+            slips=[
+                Slip(from_data(answer), name, words[name].says, words[name].hint)
+                for name, answer in self.mistakes.items()
+            ],
             make=self.make,
             weights=None if self.weights is None else {key: from_data(value) for key, value in self.weights.items()},
         )
@@ -77,7 +80,15 @@ class Handout(msgspec.Struct, frozen=True):
     file: str
     parts: tuple[PartData, ...]
     forbidden: tuple[RuleData, ...]
+    mistakes: dict[str, WordsData]
     examples: tuple[ExampleData, ...]
+
+    def worked(self, name: str) -> WorkedExample:
+        """The worked example of this name."""
+        for example in self.examples:
+            if example.name == name:
+                return example.worked(self.mistakes)
+        raise ConfigError(EXAMPLES, 1, f"there is no worked example “{name}”; build the homework, or get it anew")
 
     def as_homework(self, folder: Path, tests: dict[str, int]) -> Homework:
         """The homework as far as it is known here; each part is worth as many points as it has public tests."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -101,7 +102,8 @@ class StudentFunction:
         except StudentFailure as failure:
             raise Failed(verdict_of(failure, self.name, self._session)) from None
         except NotLoadable as refusal:
-            raise Failed(verdict_of(refusal.failure, self.name, self._session)) from refusal
+            unloadable = replace(refusal.failure, fact=f"the file could not be loaded: {refusal.failure.fact}")
+            raise Failed(verdict_of(unloadable, self.name, self._session)) from refusal
 
     def _wrap(self, value: Any) -> Any:
         return StudentObject(self._session, self.name, value) if type(value) is Handle else value

@@ -28,6 +28,7 @@ from softmark.verdict.case import Case, judging
 from softmark.verdict.model import Category, Failed
 
 _OWN_MESSAGE = 500
+_EVASIONS = (pytest.skip.Exception, pytest.xfail.Exception)
 
 
 @dataclass
@@ -113,7 +114,7 @@ def _share(trial: Trial) -> Fraction:
 
 def _is_students(error: BaseException) -> bool:
     """AssertionError covers `Failed` and a test's own assert; pytest.fail is an assert in other words."""
-    return isinstance(error, AssertionError | pytest.fail.Exception)
+    return isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, _EVASIONS)
 
 
 def _worth(error: BaseException) -> float:
@@ -124,7 +125,7 @@ def _worth(error: BaseException) -> float:
 
 
 def _grader_error(trial: Trial, error: BaseException) -> CaseResult:
-    if isinstance(error, pytest.skip.Exception):
+    if isinstance(error, _EVASIONS):
         what = f"the hidden test skipped itself ({error}); a test that is on the list must run"
     elif isinstance(error, GraderFault | SetterError):
         what = str(error)

@@ -15,9 +15,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from softmark.grading.result import Outcome, Result
-from softmark.report.feedback import Audience, Block, Feedback, Section, Sentence, Tone, feedback
-from softmark.report.table import WIDEST, _Layout
+from softmark.grading.result import Outcome, Picture, Result
+from softmark.report.difference import size
+from softmark.report.feedback import Audience, Block, Feedback, PartLine, Section, Sentence, Tone, feedback
+from softmark.report.table import MOST_ROWS, NUMBER_WIDTH, WIDEST, _Layout
 
 
 def show_checked(result: Result, console: Console) -> None:
@@ -28,8 +29,16 @@ def show_checked(result: Result, console: Console) -> None:
 def told(result: Result) -> Feedback:
     """The feedback, without sections on what was not run, and without points."""
     everything = feedback(result, Audience.STUDENT)
+    parts = (replace(part, remark=_remark(part)) for part in everything.parts)
     sections = (section for section in everything.sections if section.outcome is not Outcome.NOT_RUN)
-    return replace(everything, sections=tuple(replace(s, blocks=tuple(map(_pointless, s.blocks))) for s in sections))
+    sections = (replace(section, blocks=tuple(map(_pointless, section.blocks))) for section in sections)
+    return replace(everything, parts=tuple(parts), sections=tuple(sections))
+
+
+def _remark(part: PartLine) -> str:
+    """Of a part of which nothing is written yet it need not be said which function is missing."""
+    untouched = part.outcome is Outcome.NOT_RUN and not part.earned and part.remark.endswith("is not done yet")
+    return "not done yet" if untouched and not part.remark.startswith("waits") else part.remark
 
 
 def _pointless(block: Block) -> Block:
@@ -69,6 +78,11 @@ class _CheckedLayout(_Layout):
             count = Text(f"{part.earned:g} of {part.points:g}", style=str(sign.style))
             table.add_row(sign, self.text(f"{part.number}  {part.title}"), count, self.text(part.remark, "dim"))
         return table
+
+    def _matrices(self, picture: Picture) -> RenderableType:
+        rows, columns = size(picture)
+        too_large = rows > MOST_ROWS or 2 * columns * NUMBER_WIDTH + 8 > self.width
+        return Text(f"({rows} by {columns} numbers)", "dim") if too_large else super()._matrices(picture)
 
     def _section(self, section: Section) -> Iterable[RenderableType]:
         sign = self.sign(section.outcome, section.score, section.max_score)

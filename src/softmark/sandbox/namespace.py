@@ -14,7 +14,6 @@ import traceback
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +81,8 @@ class _NotebookWorker(Worker):
             for frame, line in traceback.walk_tb(error.__traceback__)
             if frame.f_code.co_filename in self._cells
         )
-        return replace(raised.describe(error, self._scratch), frames=frames)
+        told = raised.describe(error, self._scratch)
+        return Raised(cls=told.cls, message=told.message, frames=frames)
 
 
 @contextmanager

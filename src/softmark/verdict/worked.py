@@ -35,9 +35,10 @@ class NoData(ValueError):
 
 @dataclass(frozen=True)
 class Slip:
-    """What a known mistake answers, and the words that name it."""
+    """What a known mistake answers, its name, and the words that name it to a student."""
 
     answer: Any
+    name: str
     says: str
     hint: str = ""
 
@@ -76,7 +77,7 @@ class WorkedExample:
 
     def _causes(self, value: Any) -> tuple[Cause, ...]:
         fitting = [slip for slip in self.slips if agrees(value, given(slip.answer))]
-        return tuple(Cause((slip.says,), slip.says, slip.hint) for slip in fitting)
+        return tuple(Cause((slip.name,), slip.says, slip.hint) for slip in fitting)
 
 
 def to_data(value: Any) -> Any:

@@ -1,0 +1,44 @@
+"""The calls of the public worked examples; `softmark build` writes down what they answer."""
+
+import torch
+
+from reference import lstm_gates as ref
+from softmark.authoring.examples import call, module, numbers
+
+
+def halves(label, *shape):
+    """Numbers from -1 to 1, so that no gate is quite open or quite shut."""
+    return numbers(label, *shape) / 2
+
+
+def weights(D, H, P=None):
+    """W_ih, W_hh, b_ih, b_hh of a layer."""
+    return halves("W_ih", 4 * H, D), halves("W_hh", 4 * H, P or H), halves("b_ih", 4 * H), halves("b_hh", 4 * H)
+
+
+FAR_OUT = torch.tensor([1000.0, -1000.0, -1000.0, 1000.0, 1000.0, -1000.0, -1000.0, 0.0], dtype=torch.float64)
+STATE = halves("h0", 2, 3), halves("c0", 2, 3)
+STATES = halves("h0", 2, 2, 2), halves("c0", 2, 2, 2)
+LAYER = {"input_size": 3, "hidden_size": 2}
+
+EXAMPLES = {
+    "gate_inputs": call(ref.gate_inputs, numbers("x", 3), numbers("h", 2), *weights(3, 2)),
+    "gate_inputs, a batch": call(ref.gate_inputs, numbers("x", 3, 4), numbers("h", 3, 5), *weights(4, 2, 5)),
+    "gates": call(ref.gates, numbers("z", 8)),
+    "gates, a batch": call(ref.gates, numbers("z", 3, 8)),
+    "gates, far out": call(ref.gates, FAR_OUT),
+    "next_state": call(ref.next_state, *(halves(name, 2, 3) for name in "ifgoc")),
+    "lstm": call(ref.lstm, numbers("x", 4, 2, 2), *STATE, *weights(2, 3)),
+    "lstm, from zero": call(ref.lstm, numbers("x", 3, 2, 2), None, None, *weights(2, 3)),
+    "projected_lstm": call(
+        ref.projected_lstm, numbers("x", 3, 2, 3), halves("h0", 2, 2), halves("c0", 2, 3), *weights(3, 3, 2),
+        halves("W_hr", 2, 3),
+    ),
+    "LSTM": module(ref.LSTM, LAYER, numbers("x", 3, 2, 3)),
+    "LSTM, two layers": module(ref.LSTM, {**LAYER, "num_layers": 2}, numbers("x", 3, 2, 3), STATES),
+    "LSTM, both directions": module(ref.LSTM, {**LAYER, "bidirectional": True}, numbers("x", 4, 2, 3), STATES),
+    "lstm_step_backward": call(
+        ref.lstm_step_backward, numbers("x", 3, 2), halves("h", 3, 2), halves("c", 3, 2), *weights(2, 2),
+        halves("dh", 3, 2), halves("dc", 3, 2),
+    ),
+}  # fmt: skip

@@ -1,0 +1,54 @@
+"""What `softmark build` makes of a reference: starter, notebook and worked examples, for `assignments/<hw>/`.
+
+Everything is made in memory first, and only what differs is written. So a second build changes nothing, and
+`--check` is the same work without the writing.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from softmark.authoring.examples import encode, handout_of
+from softmark.authoring.notebook import notebook
+from softmark.authoring.starter import cut, without_solutions
+from softmark.grading.errors import ConfigError
+from softmark.grading.homework import Homework, homework_names
+from softmark.grading.public import EXAMPLES
+
+
+def buildable(root: Path) -> tuple[str, ...]:
+    """The homeworks of a course that have a reference and a handout."""
+    return tuple(
+        name
+        for name in homework_names(root)
+        if (root / "reference" / f"{name}.py").is_file() and _readme(root, name).is_file()
+    )
+
+
+def products(homework: Homework) -> dict[Path, bytes]:
+    """The files that are built, with their content."""
+    readme = _readme(homework.root, homework.name)
+    for needed in (homework.reference, readme):
+        if not needed.is_file():
+            name = needed.relative_to(homework.root).as_posix()
+            raise ConfigError(name, 1, f"there is no such file, and {homework.name} is built from it")
+    reference = homework.reference.read_text(encoding="utf-8")
+    if str(homework.root) not in sys.path:
+        sys.path.insert(0, str(homework.root))  # for `from reference import …` in examples and mistakes
+    folder = readme.parent
+    handed_out = readme.read_text(encoding="utf-8")
+    return {
+        folder / homework.file: cut(reference, homework).encode(),
+        folder / f"{homework.name}.ipynb": notebook(without_solutions(reference, homework), handed_out, homework),
+        folder / EXAMPLES: encode(handout_of(homework)),
+    }
+
+
+def stale(made: dict[Path, bytes]) -> list[Path]:
+    """Those of the files that are missing or have another content."""
+    return [file for file, content in made.items() if not file.is_file() or file.read_bytes() != content]
+
+
+def _readme(root: Path, name: str) -> Path:
+    return root / "assignments" / name / "README.md"

@@ -1,0 +1,214 @@
+"""Makes a homework's worked examples: small inputs from `graders/<hw>/examples.py`, answers from the reference.
+
+An `examples.py` names calls, with small numbers for inputs, which are never those of a hidden test:
+
+    from reference import attention_scores as ref
+    from softmark.authoring.examples import call, numbers
+
+    EXAMPLES = {"scores": call(ref.scores, numbers("Q", 2, 3), numbers("K", 4, 3))}
+
+Beside the right answer stands what each named mistake answers to the same call, with the words that name it: so a
+student's own machine can tell the mistake, and there is neither reference nor mistake on it. What a student can see of
+a mistake is a wrong answer, as in a hidden test, and the words are meant for them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import torch
+from torch import nn
+
+from softmark.grading.desk import entries_of
+from softmark.grading.errors import ConfigError
+from softmark.grading.homework import Homework
+from softmark.grading.public import ExampleData, Handout, PartData, RuleData, WordsData
+from softmark.verdict.compare import agrees
+from softmark.verdict.diagnose import Suspect, relevant
+from softmark.verdict.leaves import map_tensors
+from softmark.verdict.mistakes import Mistake, Registry
+from softmark.verdict.plant import instead, planted
+from softmark.verdict.truth import Truth, computed, given
+from softmark.verdict.worked import NoData, to_data
+
+MOST_ALIKE = 2
+"""Mistakes with one and the same answer that are named side by side; of more, none is told from the others."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of the reference; for a class, `make` are the constructor's arguments."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    make: Mapping[str, Any] | None = None
+
+
+def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
+    """A call of a reference function."""
+    return Call(function, args, kwargs)
+
+
+def module(cls: type[nn.Module], make: Mapping[str, Any], *args: Any, **kwargs: Any) -> Call:
+    """A call of a module of the reference, which gets small numbers for its weights."""
+    return Call(cls, args, kwargs, make)
+
+
+def numbers(label: str, *shape: int) -> torch.Tensor:
+    """Numbers from -2 to 2 with one decimal: the same for the same label and shape, on every machine and for ever."""
+    dice = random.Random(f"{label} {shape}")
+    count = torch.Size(shape).numel()
+    drawn = [dice.choice([n for n in range(-20, 21) if n]) / 10 for _ in range(count)]
+    return torch.tensor(drawn, dtype=torch.float64).reshape(shape)
+
+
+def handout_of(homework: Homework) -> Handout:
+    """Everything that a student's machine has to know of the homework."""
+    registry = entries_of(homework, ("mistakes",))
+    with _one_thread():
+        examples = tuple(_worked(name, made, registry) for name, made in _calls(homework).items())
+    named = {name for example in examples for name in example.mistakes}
+    return Handout(
+        homework=homework.name,
+        title=homework.title,
+        file=homework.file,
+        parts=tuple(PartData(part.number, part.function, part.title) for part in homework.parts),
+        forbidden=tuple(
+            RuleData(names=rule.names, ops=rule.ops, functions=rule.functions, instead=rule.instead)
+            for rule in homework.forbidden
+        ),
+        mistakes={m.name: WordsData(m.says, m.hint) for m in registry.mistakes if m.name in named},
+        examples=examples,
+    )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Small tensors: more threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def encode(handout: Handout) -> bytes:
+    """As JSON that a person can read: a line for each field of an example, a line for each mistake."""
+    data = msgspec.to_builtins(handout)
+    words, examples = data.pop("mistakes"), data.pop("examples")
+    fields = [f"{json.dumps(key)}: {_json(value)}" for key, value in data.items()]
+    fields.append(f'"mistakes": {{{_rows(words)}\n}}')
+    fields.append('"examples": [\n' + ",\n".join(map(_lines, examples)) + "\n]")
+    return ("{\n" + ",\n".join(fields) + "\n}\n").encode()
+
+
+def _lines(example: dict[str, Any]) -> str:
+    mistakes = example.pop("mistakes", {})
+    fields = [f" {json.dumps(key)}: {_json(value)}" for key, value in example.items()]
+    if mistakes:
+        fields.append(f' "mistakes": {{{_rows(mistakes)}\n }}')
+    return "{\n" + ",\n".join(fields) + "\n}"
+
+
+def _rows(named: dict[str, Any]) -> str:
+    return ",".join(f"\n  {json.dumps(name)}: {_json(value)}" for name, value in named.items())
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _calls(homework: Homework) -> dict[str, Call]:
+    """The EXAMPLES of the homework's examples.py; none if it has no such file."""
+    file = homework.folder / "examples.py"
+    if not file.exists():
+        return {}
+    name = f"graders.{homework.name}.examples"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ConfigError(str(file), 1, "it cannot be imported")
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[name] = loaded
+    spec.loader.exec_module(loaded)
+    calls = getattr(loaded, "EXAMPLES", None)
+    if not isinstance(calls, dict) or not all(isinstance(made, Call) for made in calls.values()):
+        raise ConfigError(str(file), 1, "EXAMPLES must be a dictionary of calls by their names")
+    return calls
+
+
+def _worked(name: str, made: Call, registry: Registry) -> ExampleData:
+    want, weights = _callable(made)
+    truth = computed(want, made.args, dict(made.kwargs))
+    return ExampleData(
+        name=name,
+        call=made.function.__name__,
+        args=[to_data(value) for value in made.args],
+        answer=to_data(truth.value),
+        kwargs={key: to_data(value) for key, value in made.kwargs.items()},
+        make=None if made.make is None else dict(made.make),
+        weights=None if weights is None else {key: to_data(value) for key, value in weights.items()},
+        mistakes=_slips(truth, registry),
+    )
+
+
+def _callable(made: Call) -> tuple[Callable[..., Any], dict[str, torch.Tensor] | None]:
+    """What to call, and the weights it has if it is a module."""
+    if made.make is None:
+        return made.function, None
+    own = made.function(**made.make).double()
+    weights = {name: numbers(name, *tensor.shape) / 2 for name, tensor in own.state_dict().items()}
+    own.load_state_dict(weights)
+    return own, weights
+
+
+def _slips(truth: Truth, registry: Registry) -> dict[str, Any]:
+    """The answers of the mistakes that show on this example, and can be told from (almost) all others."""
+    found: list[tuple[Suspect, Any]] = []
+    if truth.want is not None:
+        for suspect in relevant(truth.want, registry):
+            answer = _answer(truth, suspect.mistake)
+            if answer is not None:
+                found.append((suspect, answer))
+    return {suspect.mistake.name: to_data(answer) for suspect, answer in found if _telling(suspect, answer, found)}
+
+
+def _telling(suspect: Suspect, answer: Any, found: list[tuple[Suspect, Any]]) -> bool:
+    """Whether this answer points to this mistake; one in the function itself goes before one in what it calls."""
+    alike = [other for other, theirs in found if agrees(answer, given(theirs))]
+    direct = [other for other in alike if other.direct]
+    return suspect in (direct or alike) and len(direct or alike) <= MOST_ALIKE
+
+
+def _answer(truth: Truth, mistake: Mistake) -> Any:
+    """What the mistake answers; None if that is right, no answer, or another one every time."""
+    try:
+        first, second = (_run(truth, mistake, seed) for seed in (0, 1))
+        if agrees(first, truth) or not agrees(first, given(second)):
+            return None
+        to_data(first)
+    except NoData:
+        return None
+    except Exception:  # a variant may fail on these inputs in any way: then a student's code gives no answer either
+        return None
+    return first
+
+
+def _run(truth: Truth, mistake: Mistake, seed: int) -> Any:
+    assert truth.want is not None
+    plants = [(mistake.target, mistake.variant)]
+    args, kwargs = map_tensors((truth.args, truth.kwargs), torch.Tensor.clone)
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings(), planted(plants):
+        warnings.simplefilter("ignore")
+        torch.manual_seed(seed)
+        return instead(truth.want, plants)(*args, **kwargs)

@@ -1,0 +1,133 @@
+"""Makes a homework's notebook out of its source text and its handout.
+
+The text may be the starter or the reference itself: either way the notebook runs from top to bottom. It has the
+handout's section on a part, the part's code, and a cell that checks it. Cells that are not the student's work are
+tagged `softmark`, so that whoever reads a notebook that was handed in can leave them out. Nothing depends on the time,
+on chance or on a machine: the same texts make the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from softmark.authoring.starter import title_and_text
+from softmark.grading.errors import ConfigError
+from softmark.grading.homework import Homework, PartSpec
+from softmark.grading.points import shown
+
+TAG = "softmark"
+_BANNER = re.compile(r"^# -{20,}\n((?:# .*\n)+)# -{20,}\n", re.MULTILINE)
+_HEADING = re.compile(r"^## +(.*?) *$", re.MULTILINE)
+_FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+_OF_A_PART = re.compile(r"Part ([\w.]+): .*\((\S+) points?\)")
+_RULES = ("Conventions", "What you may use")
+
+_HOW = """\
+{points} points. This notebook is handed in (or the file `{file}`: hand in one of them). Replace every
+`raise NotImplementedError(...)` by your own code and keep the names and the arguments as they are. The cell after each
+part checks it; parts that you have not written yet disturb nothing."""
+
+_METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+@dataclass(frozen=True)
+class Handout:
+    """The README of a homework: its title, and the text below each of its headings."""
+
+    title: str
+    sections: dict[str, str]
+
+
+def notebook(source: str, readme: str, homework: Homework) -> bytes:
+    """The notebook, as a file in nbformat 4.5."""
+    handout = read_readme(readme, homework)
+    title, text, code = title_and_text(source, homework)
+    before, parts = _split(code, homework)
+    remarks = [f"# {line}".rstrip() for line in (title, "", *text.splitlines())]
+    how = _HOW.format(points=shown(homework.points), file=homework.file)
+    rules = [f"## {name}\n\n{handout.sections[name]}" for name in _RULES if name in handout.sections]
+    cells = [
+        _markdown("title", "\n\n".join([f"# {handout.title}", how, *rules])),
+        _code("softmark", "from softmark.student import check", tagged=True),
+        _code("start", "\n".join([*remarks, "", before])),
+    ]
+    if "given" in parts:
+        cells.append(_code("given", parts["given"]))
+    for part in homework.parts:
+        cells.append(_markdown(f"part-{part.number}-text", _section(part, handout, homework)))
+        if parts.get(part.number):
+            cells.append(_code(f"part-{part.number}", parts[part.number]))
+        call = f'check("{homework.name}", part="{part.number}")'
+        cells.append(_code(f"part-{part.number}-check", call, tagged=True))
+    content = {"cells": cells, "metadata": _METADATA, "nbformat": 4, "nbformat_minor": 5}
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def read_readme(readme: str, homework: Homework) -> Handout:
+    """The handout by its headings; a `#` inside a code block is none."""
+    title = re.match(r"# +(.*)\n", readme)
+    if title is None:
+        raise _wrong(homework, 1, "the first line must be the title: # Title")
+    blind = _FENCE.sub(lambda block: re.sub("[^\n]", " ", block[0]), readme)
+    headings = list(_HEADING.finditer(blind))
+    ends = [heading.start() for heading in headings[1:]] + [len(readme)]
+    sections = {
+        heading[1]: readme[heading.end() : end].strip("\n") for heading, end in zip(headings, ends, strict=True)
+    }
+    return Handout(title[1].strip(), sections)
+
+
+def _section(part: PartSpec, handout: Handout, homework: Homework) -> str:
+    """The handout's section on a part, with its heading: number, title, points."""
+    for heading, text in handout.sections.items():
+        found = _OF_A_PART.fullmatch(heading)
+        if found is None or found[1] != part.number:
+            continue
+        if found[2] != shown(part.points):
+            raise _wrong(homework, 1, f"part {part.number} has {found[2]} points here, {shown(part.points)} in fact")
+        return f"## {heading}\n\n{text}"
+    problem = f"there is no heading “## Part {part.number}: title ({shown(part.points)} points)”"
+    raise _wrong(homework, 1, problem)
+
+
+def _split(code: str, homework: Homework) -> tuple[str, dict[str, str]]:
+    """What stands before the first banner, and the code below each one, by the part's number (or "given")."""
+    before, *pieces = _BANNER.split(code)
+    parts: dict[str, str] = {}
+    for banner, piece in zip(pieces[::2], pieces[1::2], strict=True):
+        found = re.match(r"# Part ([\w.]+):", banner)
+        key = found[1] if found else "given"
+        parts[key] = piece.strip("\n") if found else f"{banner}\n{piece.strip(chr(10))}"
+    unknown = parts.keys() - {"given", *(part.number for part in homework.parts)}
+    if unknown:
+        raise ConfigError(f"reference/{homework.name}.py", 1, f"a banner names part {min(unknown)}, which there is not")
+    return before.strip("\n"), parts
+
+
+def _markdown(name: str, text: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": _id(name), "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def _code(name: str, text: str, tagged: bool = False) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": _id(name),
+        "metadata": {"tags": [TAG]} if tagged else {},
+        "outputs": [],
+        "source": text.splitlines(keepends=True),
+    }
+
+
+def _id(name: str) -> str:
+    return name.replace(".", "-")
+
+
+def _wrong(homework: Homework, line: int, problem: str) -> ConfigError:
+    return ConfigError(f"assignments/{homework.name}/README.md", line, problem)
