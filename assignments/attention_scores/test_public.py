@@ -8,7 +8,16 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number
 
-from softmark import agree, causal, draw, keeps_dtype, leaves_inputs, permutation_equivariant, rows_sum_to_one
+from softmark import (
+    agree,
+    causal,
+    draw,
+    keeps_dtype,
+    leaves_inputs,
+    permutation_equivariant,
+    rows_sum_to_one,
+    works_on_meta,
+)
 
 # Part 1: attend ---------------------------------------------------------------------------------------------
 
@@ -127,6 +136,17 @@ def test_masked_softmax_manners(student):
     leaves_inputs(student.masked_softmax, S, mask)
 
 
+@number("5.5")
+def test_masked_softmax_gradient(student):
+    """A row that may look nowhere has a gradient of 0, not NaN."""
+    S, weights = draw("m n", "m n", m=3, n=4)
+    mask = torch.tensor([[True, True, False, True], [False, False, False, False], [True, True, True, True]])
+    gradient = student.masked_softmax.vjp((S, mask), {}, weights).args[0]
+    assert gradient is not None, "no gradient reaches the scores"
+    assert bool(gradient.isfinite().all()), "the gradient holds NaN or inf"
+    agree(gradient[1], torch.zeros(4, dtype=S.dtype))
+
+
 # Part 6: attention ------------------------------------------------------------------------------------------
 
 
@@ -165,6 +185,15 @@ def test_attention_order(student):
     causal(student.attention, Q, K, V, torch.ones(4, 4, dtype=torch.bool).tril(), change=(0, 1, 2))
 
 
+@number("6.6")
+def test_attention_gradient(student):
+    """Gradients reach queries, keys and values."""
+    Q, K, V, weights = draw("m d_k", "n d_k", "n d_v", "m d_v", m=3, n=4, d_k=6, d_v=5)
+    found = student.attention.vjp((Q, K, V), {}, (weights, None)).args
+    missing = [name for name, gradient in zip("QKV", found, strict=True) if gradient is None]
+    assert not missing, f"no gradient reaches {', '.join(missing)}"
+
+
 # Part 7: masks ----------------------------------------------------------------------------------------------
 
 
@@ -182,6 +211,7 @@ def test_padding_mask(student, example):
 
 @number("7.3")
 def test_masks_combine(student):
-    """The two combine with &."""
+    """The two combine with &, and the padding mask is made on the device of the lengths."""
     both = torch.tensor([[[True, False, False], [True, True, False], [True, True, False]]])
     agree(student.causal_mask(3) & student.padding_mask(torch.tensor([2]), 3), both)
+    works_on_meta(student.padding_mask, torch.tensor([2]), 3)

@@ -9,7 +9,16 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number
 from torch import nn
 
-from softmark import agree, draw, keeps_dtype, leaves_inputs, ops_independent_of, permutation_equivariant, raises
+from softmark import (
+    agree,
+    draw,
+    keeps_dtype,
+    leaves_inputs,
+    ops_independent_of,
+    permutation_equivariant,
+    raises,
+    repeatable,
+)
 
 # Part 1: split_heads ----------------------------------------------------------------------------------------
 
@@ -66,9 +75,10 @@ def test_attention(student, example):
 
 
 @number("3.2")
-def test_attention_masked(student, example):
-    """The same under a mask."""
-    example(student.multi_head_attention, "multi_head_attention, masked")
+@pytest.mark.parametrize("name", ["masked", "large scores"])
+def test_attention_masked(student, example, name):
+    """The same under a mask; with large scores, too."""
+    example(student.multi_head_attention, f"multi_head_attention, {name}")
 
 
 @number("3.3")
@@ -115,13 +125,17 @@ def test_module_cross(student, example):
 
 @number("4.4")
 def test_module_and_library(student):
-    """PyTorch's own module with the same weights says the same about a batch."""
+    """PyTorch's own module with the same weights says the same about a batch, and gradients reach the weights."""
     theirs = nn.MultiheadAttention(8, 2, batch_first=True).double()
     theirs.load_state_dict({name: draw(" ".join(map(str, p.shape))) / 2 for name, p in theirs.named_parameters()})
     own = student.MultiHeadAttention(8, 2)
     own.load_state_dict(theirs.state_dict())
-    X, mask = draw("batch T D", batch=3, T=4, D=8), torch.ones(4, 4, dtype=torch.bool).tril()
-    agree(own(X, mask=mask), theirs(X, X, X, attn_mask=~mask)[0])
+    X, real = draw("batch T D", batch=2, T=4, D=8), torch.tensor([[True, True, False, False], [True] * 4])
+    agree(own(X, mask=real.unsqueeze(1)), theirs(X, X, X, key_padding_mask=~real)[0])
+    repeatable(own, X)
+    found = own.vjp((X,), {}, X).parameters
+    missing = [name for name, gradient in found.items() if gradient is None]
+    assert not missing, f"no gradient reaches {', '.join(missing)}"
 
 
 @number("4.5")
@@ -151,9 +165,10 @@ def test_no_loop_over_heads(student):
 @number("5.3")
 def test_module_without_loop(student):
     """The same holds for the module."""
-    X = draw("T D", T=5, D=12)
+    X = draw("T D", T=19, D=12)
     few, many = student.MultiHeadAttention(12, 2), student.MultiHeadAttention(12, 12)
     few.load_state_dict({name: weight.double() for name, weight in few.state_dict().items()})
     many.load_state_dict({name: weight.double() for name, weight in many.state_dict().items()})
+    ops_independent_of("the number of tokens", few, (X[:3],), (X,))
     a, b = few.count_ops((X,), {}).total, many.count_ops((X,), {}).total
     assert b <= a + 3, f"{a} operations with 2 heads, {b} with 12"

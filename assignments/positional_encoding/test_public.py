@@ -10,6 +10,11 @@ from gradescope_utils.autograder_utils.decorators import number
 
 from softmark import agree, draw, keeps_dtype, leaves_inputs, raises, works_on_meta
 
+
+def require_gradients(name, gradient):
+    assert gradient is not None, f"no gradient reaches {name}"
+
+
 # Part 1: angles ---------------------------------------------------------------------------------------------
 
 
@@ -57,6 +62,7 @@ def test_add_positions_manners(student):
     keeps_dtype(student.add_positions, X)
     leaves_inputs(student.add_positions, X)
     works_on_meta(student.add_positions, X)
+    require_gradients("X", student.add_positions.vjp((X,), {}, X).args[0])
 
 
 # Part 4: shift_matrix ---------------------------------------------------------------------------------------
@@ -87,16 +93,19 @@ def test_shift_matrix_refuses(student):
 
 
 @number("5.1")
-def test_learned_positions(student, example):
+@pytest.mark.parametrize("name", ["LearnedPositions", "LearnedPositions, a batch"])
+def test_learned_positions(student, example, name):
     """The first rows of the table are added."""
-    example(student.LearnedPositions, "LearnedPositions")
+    example(student.LearnedPositions, name)
 
 
 @number("5.2")
 def test_learned_table(student):
-    """The table is the only parameter."""
+    """The table is the only parameter, and a gradient reaches it."""
     own = student.LearnedPositions(7, 5)
     agree({name: tuple(value.shape) for name, value in own.parameters().items()}, {"table": (7, 5)})
+    X = draw("n d", n=4, d=5, dtype=torch.float32)
+    require_gradients("the table", own.vjp((X,), {}, X).parameters["table"])
 
 
 @number("5.3")
@@ -134,3 +143,4 @@ def test_relative_bias_manners(student):
     table = draw("entries", entries=5)
     keeps_dtype(student.relative_bias, 3, 4, table)
     leaves_inputs(student.relative_bias, 3, 4, table)
+    require_gradients("the table", student.relative_bias.vjp((3, 4, table), {}, draw("n m", n=3, m=4)).args[2])

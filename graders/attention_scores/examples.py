@@ -7,7 +7,7 @@ from softmark.authoring.examples import call, numbers
 
 LARGE = torch.tensor([[1000.0, 1001.0, 998.0], [-1000.0, -1001.0, -998.0], [1000.0, 0.0, -1000.0]])
 SOME = torch.tensor([[True, False, True, True], [False, True, False, False], [False, False, False, False]])
-SPREAD = torch.tensor([[-40.0, 30.0, -41.0, -42.0], [25.0, -35.0, 20.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
+SPREAD = torch.tensor([[-990.0, 30.0, -991.0, -992.0], [25.0, -20000.0, 20.0, 1.0], [3.0, 2.0, 1.0, 0.0]])
 OF_TWO = torch.tensor([[[[True, True, False, True]]], [[[False, True, True, False]]]])
 QKV = (numbers("Q", 3, 6), numbers("K", 4, 6), numbers("V", 4, 3))
 
@@ -26,5 +26,5 @@ EXAMPLES = {
     "attention": call(ref.attention, *QKV),
     "attention, masked": call(ref.attention, *QKV, SOME),
     "causal_mask": call(ref.causal_mask, 5),
-    "padding_mask": call(ref.padding_mask, torch.tensor([3, 1]), 4),
+    "padding_mask": call(ref.padding_mask, torch.tensor([3, 0, 1]), 4),
 }

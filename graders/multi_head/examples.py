@@ -21,6 +21,7 @@ EXAMPLES = {
     "multi_head_attention": call(ref.multi_head_attention, *TOKENS, *WEIGHTS, 2),
     "multi_head_attention, masked": call(ref.multi_head_attention, *TOKENS, *WEIGHTS, 2, SOME),
     "multi_head_attention, a batch": call(ref.multi_head_attention, *BATCH, *WEIGHTS, 2, mask=LENGTHS),
+    "multi_head_attention, large scores": call(ref.multi_head_attention, 200 * TOKENS[0], TOKENS[1], *WEIGHTS, 2, SOME),
     "MultiHeadAttention": module(ref.MultiHeadAttention, MODULE, numbers("X", 4, 6) / 2),
     "MultiHeadAttention, masked": module(ref.MultiHeadAttention, MODULE, numbers("X", 4, 6) / 2, mask=CAUSAL),
     "MultiHeadAttention, cross": module(

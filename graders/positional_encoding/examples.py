@@ -13,6 +13,7 @@ EXAMPLES = {
     "shift_matrix": call(ref.shift_matrix, 2, 6),
     "shift_matrix, to the left": call(ref.shift_matrix, -5, 4),
     "LearnedPositions": module(ref.LearnedPositions, {"max_len": 6, "d": 3}, numbers("X", 4, 3)),
+    "LearnedPositions, a batch": module(ref.LearnedPositions, {"max_len": 6, "d": 3}, numbers("X", 2, 4, 3)),
     "relative_bias": call(ref.relative_bias, 3, 5, numbers("table", 13)),
     "relative_bias, far offsets": call(ref.relative_bias, 6, 7, numbers("table", 5)),
     "relative_bias, heads": call(ref.relative_bias, 3, 4, numbers("table", 2, 5)),

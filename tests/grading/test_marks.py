@@ -189,7 +189,7 @@ class TestConfigError:
 
     def test_says_all_weights_of_the_part(self, read: Read) -> None:
         """The instructor sees which weights were added up."""
-        with pytest.raises(ConfigError, match=r"sum to 3: 2\.5 \(test_mask_late\) \+ 0\.5 \(test_mask_early\)"):
+        with pytest.raises(ConfigError, match=r"sum to 3: 0\.5 \(test_mask_early\) \+ 2\.5 \(test_mask_late\)"):
             read(GOOD.replace("partial_credit(0.5)", "partial_credit(2.5)").replace("@weight(1.5)", "@weight(0.5)"))
 
 

@@ -7,6 +7,8 @@ in the memory that student processes are forked from.
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,6 +38,7 @@ class Grader:
             env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         self._setup = setup
+        self._busy = False
 
     @property
     def pid(self) -> int:
@@ -46,6 +49,8 @@ class Grader:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        if self._busy and os.name == "posix":
+            self._process.send_signal(signal.SIGINT)  # nobody waits for what it is doing, which may take minutes
         with contextlib.suppress(BrokenPipeError):  # it is gone already, and what it was sent with it
             self._to_engine.close()
         self._from_engine.close()
@@ -63,16 +68,16 @@ class Grader:
 
     def grade(self, job: Job) -> Iterator[Result]:
         """The result so far, again and again; the last one is the final result."""
+        self._busy = True
         self._send(job)
-        while True:
+        while self._busy:
             message = self._receive()
             if isinstance(message, Refused):
                 raise EngineFailed(message.why)
             if not isinstance(message, Progress | Done):
                 raise EngineFailed(f"the grading engine answered with {type(message).__name__}")
+            self._busy = isinstance(message, Progress)
             yield message.result
-            if isinstance(message, Done):
-                return
 
     def _send(self, message: Setup | Job) -> None:
         try:

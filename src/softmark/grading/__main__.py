@@ -7,6 +7,7 @@ code, and nothing else.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
@@ -29,8 +30,11 @@ def main() -> None:
         from softmark.grading.engine import serve
 
         serve(zygote, requests, replies)
+    except KeyboardInterrupt:
+        os._exit(130)  # nobody wants to know any more
     except Exception:
-        send(replies, Refused(traceback.format_exc(), usage=False))
+        with contextlib.suppress(BrokenPipeError):
+            send(replies, Refused(traceback.format_exc(), usage=False))
         os._exit(3)
     sys.stdout.flush()
     os._exit(0)  # everything is closed; taking torch and pytest apart in good order would cost 0.15 s

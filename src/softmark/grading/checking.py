@@ -41,6 +41,7 @@ from softmark.grading.result import (
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.grading.student import own_frames
 from softmark.grading.trial import Trial
+from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
 from softmark.verdict.diagnose import common_causes
@@ -131,7 +132,7 @@ class PublicTests(Desk):
             for part in homework.parts:
                 _name_together([trial for spec in trials if spec.part == part.number for trial in trials[spec]])
             for spec, cases in trials.items():
-                test = finished_test(spec, {trial.name: trial.result() for trial in cases})
+                test = finished_test(spec, {trial.name: _case(trial) for trial in cases})
                 result = result.with_test(_settled(test, homework))
         except NotLoadable as refusal:
             result = _not_loadable(result, refusal, session)
@@ -189,8 +190,6 @@ def _name_together(trials: Sequence[Trial]) -> None:
 def _settled(test: TestResult, homework: Homework) -> TestResult:
     """A test that met an unwritten part is "not run"; what it waits for is all that it says."""
     test = msgspec.structs.replace(test, all_or_nothing=False)  # it has been scored so; there are no marks to speak of
-    if test.outcome is Outcome.GRADER_ERROR:
-        return msgspec.structs.replace(test, cases=tuple(_with_reasons(case) for case in test.cases))
     waits = [_waits_for(verdict, test.part, homework) for verdict in test.verdicts]
     if test.outcome is not Outcome.FAILED or not all(waits):
         return test
@@ -200,14 +199,17 @@ def _settled(test: TestResult, homework: Homework) -> TestResult:
     return msgspec.structs.replace(test, cases=cases, outcome=Outcome.NOT_RUN)
 
 
-def _with_reasons(case: CaseResult) -> CaseResult:
-    """A broken public test says what broke: nothing about it is secret."""
-    verdicts = tuple(
-        msgspec.structs.replace(verdict, fact=f"this test itself is broken, not your work: {verdict.staff}")
-        for verdict in case.verdicts
-        if verdict.category == "grader"
-    )
-    return msgspec.structs.replace(case, verdicts=verdicts or case.verdicts)
+def _case(trial: Trial) -> CaseResult:
+    """What came of a case. A public test passes with every right answer, so what it stumbles over is a wrong one."""
+    case = trial.result()
+    faults = [error for error in trial.errors if not isinstance(error, AssertionError | pytest.fail.Exception)]
+    if case.outcome is not Outcome.GRADER_ERROR or not faults:
+        return case
+    words = f"{type(faults[0]).__name__}: {faults[0]}"
+    broken = isinstance(faults[0], GraderFault | ConfigError)
+    fact = f"this test is broken: {words}" if broken else "this test cannot go on with what your code returned"
+    verdict = VerdictData(category="type", fact=fact, where="" if broken else words)
+    return msgspec.structs.replace(case, outcome=Outcome.FAILED, verdicts=(verdict,))
 
 
 def _waits_for(verdict: VerdictData, part: str, homework: Homework) -> str:

@@ -7,6 +7,7 @@ safe to show).
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -30,10 +31,12 @@ class Refusal(Exception):
 def read(path: Path) -> bytes:
     """The bytes of a regular file of a reasonable size."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, _READ_ONLY)
     except FileNotFoundError:
         raise Unreadable(f"no such file: {path}") from None
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Unreadable(f"{path} is a symbolic link: name the file that it points to") from None
         raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
     try:
         kind = os.fstat(descriptor)

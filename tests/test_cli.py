@@ -1,0 +1,319 @@
+"""The command under trouble: homeworks that are wrong, runs that are watched, cut off, or lose their engine."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from softmark.batch import one
+from softmark.batch.grader import EngineFailed, Grader
+from softmark.cli import main
+from softmark.grading.homework import COURSE_VARIABLE
+from softmark.grading.messages import Job, Setup
+from softmark.grading.result import Result, Status, decode
+from softmark.sandbox.procfs import descendants
+from tests.grading.course import FILE, NAME, write_course
+
+STRONGEST = "full" if os.geteuid() == 0 else "user"
+PATIENCE = 60_000  # milliseconds; a run in which nothing changes for so long hangs
+HIDDEN = '''
+from reference import tiny as ref
+
+
+@number("1")
+@weight(2)
+def test_one(student):
+    """One."""
+    agree(student.one, ref.one, 1.0)
+
+
+@number("2")
+@weight(2)
+@pytest.mark.parametrize("x", [1.0, 2.0])
+def test_two(student, x):
+    """Two."""
+    agree(student.two, ref.two, x)
+'''
+REFERENCE = "def one(x):\n    return x + 1\n\n\ndef two(x):\n    return x * 2\n"
+SLOW = REFERENCE + "\n\ndef two(x):\n    import time\n    time.sleep(100)\n"
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tiny course, which every command here finds."""
+    root = write_course(tmp_path / "course", HIDDEN, points=[2, 2], limits="cpu_seconds = 10\n")
+    (root / "reference" / f"{NAME}.py").write_text(REFERENCE)
+    (root / FILE).write_text(REFERENCE)
+    (root / "slow.py").write_text(SLOW)
+    monkeypatch.setenv(COURSE_VARIABLE, str(root))
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where scratch directories are made, so that what a run leaves is seen and goes away with the test."""
+    with tempfile.TemporaryDirectory(prefix="softmark-test-") as place:
+        Path(place).chmod(0o711)
+        monkeypatch.setenv("TMPDIR", place)
+        monkeypatch.setattr(tempfile, "tempdir", place)
+        yield Path(place)
+
+
+def softmark(command: str, *words: str) -> list[str]:
+    program = str(Path(sys.executable).with_name("softmark"))
+    return [program, command, "-a", NAME, "--isolation", STRONGEST, *words]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(softmark(*words), capture_output=True, text=True, check=False)
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """The exit code of the command, run in this process."""
+    monkeypatch.setattr(sys, "argv", softmark(*words))
+    with pytest.raises(SystemExit) as end:
+        main()
+    code = end.value.code
+    assert isinstance(code, int)
+    return code
+
+
+class TestHomeworkThatIsWrong:
+    """What the instructor has to put right."""
+
+    def test_reference_that_raises(self, course: Path) -> None:
+        """Exit code 3; that test alone is in error and says why, the others have their marks."""
+        (course / "reference" / f"{NAME}.py").write_text(REFERENCE.replace("x + 1", "x / 0"))
+        done = run("grade", FILE, "--json")
+        result = decode(done.stdout)
+        assert (done.returncode, result.status, result.total) == (3, Status.GRADER_ERROR, 2.0)
+        (verdict,) = result.tests[0].verdicts
+        assert "raised ZeroDivisionError: float division by zero (" in verdict.staff
+        assert "reference/tiny.py:2" in verdict.staff
+        assert done.stderr == ""
+
+    def test_hidden_tests_that_are_wrong(self, course: Path) -> None:
+        """Exit code 2 and one sentence with file and line."""
+        tests = course / "graders" / NAME / "test_hidden.py"
+        tests.write_text(tests.read_text().replace("@weight(2)", '@weight("2")', 1))
+        done = run("grade", FILE)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "softmark: graders/tiny/test_hidden.py:11: test_one has a weight that must be a number, not str '2'\n"
+        )
+
+    def test_configuration_that_is_wrong(
+        self, course: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """Exit code 2 and one sentence with file and line, before anything is started."""
+        config = course / "graders" / NAME / "homework.toml"
+        config.write_text(config.read_text().replace("points = 4", "points = 5"))
+        assert typed(monkeypatch, "grade", FILE) == 2
+        out, err = capfd.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert err.startswith("softmark: graders/tiny/homework.toml:3: the parts sum to 4 points, but points = 5")
+
+
+class TestBadUsage:
+    """One sentence on stderr, exit code 2, no traceback."""
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["grade", "link.py"], "link.py is a symbolic link: name the file that it points to"),
+            (["grade", "\udcff.py"], "no such file: "),
+            (["grade", FILE, "--timeout", "0"], "Invalid value for '--timeout'"),
+            (["grade", FILE, "--isolation", "most"], "Invalid value for '--isolation'"),
+            (["grade"], "Missing argument 'path'"),
+        ],
+        ids=["link", "a name that is no text", "timeout", "isolation", "no file"],
+    )
+    def test_is_said_at_once(
+        self, words: list[str], says: str, course: Path, monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        """Nothing is started for a command that cannot be carried out."""
+        (course / "link.py").symlink_to(FILE)
+        monkeypatch.setattr(one, "Grader", None)
+        assert typed(monkeypatch, *words) == 2
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert says in err
+        assert "Traceback" not in err
+
+    def test_results_that_cannot_be_replaced(self, course: Path) -> None:
+        """A folder where results.json should be is found before anything is graded."""
+        (course / "out/submissions/tiny/results.json").mkdir(parents=True)
+        done = run("grade", FILE, "-o", "out")
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert "results cannot be written to out/submissions/tiny: Is a directory" in done.stderr
+
+
+class Changes:
+    """Tells when a file was put into a folder: the kernel's inotify, which the standard library lacks."""
+
+    _MOVED_TO = 0x80
+
+    def __init__(self, folder: Path) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        self._descriptor = libc.inotify_init1(os.O_CLOEXEC)
+        assert libc.inotify_add_watch(self._descriptor, os.fsencode(folder), self._MOVED_TO) > 0
+
+    def await_one(self, process: subprocess.Popen[str]) -> bool:
+        """True when a file was put there, False when the process ended before."""
+        ending = os.pidfd_open(process.pid)
+        try:
+            waiting = select.poll()
+            waiting.register(self._descriptor, select.POLLIN)
+            waiting.register(ending, select.POLLIN)
+            ready = {descriptor for descriptor, _ in waiting.poll(PATIENCE)}
+        finally:
+            os.close(ending)
+        assert ready, "nothing happened"
+        if self._descriptor not in ready:
+            return False
+        header = os.read(self._descriptor, 4096)
+        assert struct.unpack_from("iIII", header)[1] & self._MOVED_TO
+        return True
+
+
+@contextmanager
+def grading(course: Path, submission: str) -> Iterator[tuple[subprocess.Popen[str], Path, Changes]]:
+    """A run in a process group of its own, the file of its results, and what tells of changes to it."""
+    folder = course / "out" / "submissions" / submission
+    folder.mkdir(parents=True)
+    changes = Changes(folder)
+    command = softmark("grade", f"{submission}.py", "-o", "out")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as process:
+        try:
+            yield process, folder / "results.json", changes
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def await_ends(processes: list[int]) -> None:
+    """Wait until the processes of these descriptors are gone."""
+    for descriptor in processes:
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLIN)
+        assert waiting.poll(PATIENCE), "a process is left"
+        os.close(descriptor)
+
+
+def strict(path: Path) -> dict[str, Any]:
+    """The file as a strict parser reads it."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} in {path}")
+
+    content: dict[str, Any] = json.loads(path.read_text(), parse_constant=refuse)
+    return content
+
+
+def check_results(path: Path) -> dict[str, Any]:
+    """Results that are valid and complete, whatever is still to come."""
+    content = strict(path)
+    assert [(test["number"], test["max_score"]) for test in content["tests"]] == [("1", 2.0), ("2", 2.0)]
+    assert all(0 <= test["score"] <= test["max_score"] for test in content["tests"])
+    assert content["score"] == sum(test["score"] for test in content["tests"])
+    return content
+
+
+class TestResultsFile:
+    """results.json while a submission is graded."""
+
+    def test_is_valid_at_every_change(self, course: Path) -> None:
+        """From second zero to the end each version is complete, and none takes back what was earned."""
+        with grading(course, "tiny") as (process, path, changes):
+            seen = []
+            while changes.await_one(process):
+                seen.append(check_results(path)["score"])
+            assert process.wait() == 0
+        assert (seen[0], seen[-1], seen) == (0.0, 4.0, sorted(seen))
+        assert 2.0 in seen
+        assert os.listdir(path.parent) == ["results.json"]
+
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+    def test_outlives_a_run_that_is_cut_off(self, number: signal.Signals, course: Path, temporary: Path) -> None:
+        """What was earned before stays, and what was not run says so; no process is left, and after Ctrl-C no file."""
+        with grading(course, "slow") as (process, path, changes):
+            assert changes.await_one(process)
+            while not check_results(path)["score"]:
+                assert changes.await_one(process)
+            below = [os.pidfd_open(pid) for pid in descendants(process.pid)]
+            os.killpg(process.pid, number)
+            _, said = process.communicate()
+            content = check_results(path)
+            await_ends(below)
+        assert [test["score"] for test in content["tests"]] == [2.0, 0.0]
+        assert content["tests"][1]["output"] == "Not run yet."
+        assert "The grading has not finished" in content["output"]
+        assert os.listdir(path.parent) == ["results.json"]
+        assert process.returncode == (-9 if number is signal.SIGKILL else 130)
+        assert number is signal.SIGKILL or not list(temporary.iterdir())
+        assert "Traceback" not in said
+
+
+class TestEngine:
+    """The launcher and an engine that does not behave."""
+
+    def test_that_dies_in_the_middle(self, course: Path) -> None:
+        """What was earned stays, the result says that the grader failed, and it ends with an error."""
+        kept: list[Result] = []
+        engines: list[int] = []
+        begin = Grader.ready
+
+        def ready(grader: Grader) -> Result:
+            engines.append(grader.pid)
+            return begin(grader)
+
+        def keep(result: Result) -> None:
+            kept.append(result)
+            if result.total and engines:
+                os.kill(engines.pop(), signal.SIGKILL)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Grader, "ready", ready)
+            result = one.grade_one(course / "slow.py", Setup(str(course), NAME, STRONGEST), keep)
+        assert (result.status, result.total) == (Status.GRADER_ERROR, 2.0)
+        assert result.staff_notes == ("the grading engine ended unexpectedly (exit status -9)",)
+        assert kept[-1] == result
+
+    def test_that_is_gone_before_it_is_asked(self, course: Path) -> None:
+        """A job for an engine that has died is the grader's failure, and leaving it is none of its own."""
+        with Grader(Setup(str(course), NAME, STRONGEST)) as grader:
+            pending = grader.ready()
+            os.kill(grader.pid, signal.SIGKILL)
+            os.waitid(os.P_PID, grader.pid, os.WEXITED | os.WNOWAIT)
+            with pytest.raises(EngineFailed, match="exit status -9"):
+                list(grader.grade(Job(pending.submission, FILE, {FILE: b"x" * 1_000_000})))
+
+    def test_that_never_starts(
+        self, course: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """An interpreter that ends at once is told in one sentence, with exit code 3."""
+        words = softmark("grade", FILE)
+        monkeypatch.setattr(sys, "executable", "/bin/false")
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 3
+        assert capfd.readouterr().err == (
+            "softmark: the grader failed: the grading engine ended unexpectedly (exit status 1)\n"
+        )
