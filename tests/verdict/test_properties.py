@@ -6,6 +6,7 @@ import torch
 from softmark.verdict import (
     Case,
     Category,
+    Failed,
     batch_independent,
     causal,
     draw,
@@ -209,3 +210,15 @@ class TestOutputs:
         failure(causal, InProcess(self_attention), draw("n d", n=6, d=4))
         assert case.checks[-1].ratio > 100
         assert case.checks[-1].category is Category.PROPERTY
+
+
+class TestRowsOfTheWrongShape:
+    """Weights that have no row for each query."""
+
+    @pytest.mark.parametrize("shape", [(), (4, 3), (2, 5, 3)])
+    def test_are_a_matter_of_shape(self, shape: tuple[int, ...]) -> None:
+        """They fail with a sentence about their shape, and are no fault of the grader."""
+        rows = torch.ones(5, dtype=torch.bool) if len(shape) < 3 else torch.ones(2, 4, dtype=torch.bool)
+        with pytest.raises(Failed) as failure:
+            rows_sum_to_one(lambda: torch.ones(shape, dtype=torch.float64), rows=rows)
+        assert failure.value.verdict.category is Category.SHAPE

@@ -37,7 +37,13 @@ def rows_sum_to_one(
     weights = _output(got, args, kwargs, output)
     level = level_of(weights.dtype, torch.float64)
     expected = torch.ones(weights.shape[:-1], dtype=torch.float64)
+    if weights.dim() == 0:
+        _fail(Category.SHAPE, "a single number has no rows: weights have one row for each query")
     if rows is not None:
+        if rows.dim() > expected.dim() or any(
+            have not in (1, size) for have, size in zip(rows.shape[::-1], expected.shape[::-1], strict=False)
+        ):
+            _fail(Category.SHAPE, f"weights of shape {tuple(weights.shape)} do not have a row for each query")
         expected = expected * rows
     sums = weights.to(torch.float64).sum(-1)
     wrong = ~((sums - expected).abs() <= level.factor * level.roundoff)
