@@ -151,3 +151,12 @@ class TestUsage:
     def test_passes_over_what_it_may_not_see(self, tmp_path: Path) -> None:
         """A directory that went away, or never was, counts nothing."""
         assert scratch.usage(tmp_path / "gone", 10, 10) == (0, 0)
+
+
+class TestRemoveTwice:
+    """A scratch directory that somebody else has cleaned away."""
+
+    def test_is_no_fault(self, tmp_path: Path) -> None:
+        """What is gone is gone: removing it again says nothing."""
+        scratch.remove(tmp_path / "gone")
+        assert not (tmp_path / "gone").exists()

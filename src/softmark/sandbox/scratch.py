@@ -62,7 +62,10 @@ def remove(directory: Path) -> None:
     any depth needs two open descriptors and no recursion.
     """
     _open_up(None, os.fsencode(directory))
-    top = os.open(directory, _DIRECTORY)
+    try:
+        top = os.open(directory, _DIRECTORY)
+    except FileNotFoundError:
+        return  # somebody cleaned the temporary directory: it is as it should be
     try:
         pending = True
         while pending:
