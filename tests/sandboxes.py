@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from tempfile import gettempdir
 from typing import Any
+
+import pytest
 
 from softmark.sandbox.isolation import Bare, Sandbox, Spawned, Walled
 from softmark.sandbox.levels import Level
@@ -40,12 +44,17 @@ def zygote() -> Zygote:
 
 @contextmanager
 def sandbox(kind: str = "walled") -> Iterator[Sandbox]:
-    """A sandbox of one of the KINDS."""
+    """A sandbox of one of the KINDS; what a bare one changes in this very process is put back."""
     opened = KINDS[kind]()
-    try:
-        yield opened
-    finally:
-        opened.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", sys.stdout)
+        patch.setattr(sys, "stderr", sys.stderr)
+        patch.setattr(sys, "path", [*sys.path])
+        patch.setattr(warnings, "filters", [*warnings.filters])
+        try:
+            yield opened
+        finally:
+            opened.close()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number
 from torch import nn
 
-from softmark import agree, draw, keeps_dtype, leaves_inputs, ops_independent_of, repeatable
+from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, ops_independent_of, repeatable
 
 # Part 1: gate_inputs ----------------------------------------------------------------------------------------
 
@@ -91,11 +91,13 @@ def test_lstm_from_zero(student, example):
 
 @number("4.3")
 def test_lstm_and_library(student):
-    """PyTorch's own LSTM says the same."""
+    """PyTorch's own LSTM says the same; either state may be None. The inputs stay as they were."""
     theirs = pytorch_lstm(4, 3)
+    weights = theirs.state_dict().values()
     x, h0, c0 = draw("t n d", "1 n h", "1 n h", t=6, n=2, d=4, h=3)
-    output, (h, c) = theirs(x, (h0, c0))
-    agree(student.lstm(x, h0[0], c0[0], *theirs.state_dict().values()), (output, (h[0], c[0])))
+    output, (h, c) = theirs(x, (h0, torch.zeros_like(c0)))
+    agree(student.lstm(x, h0[0], None, *weights), (output, (h[0], c[0])))
+    leaves_inputs(student.lstm, x, h0[0], c0[0], *weights)
 
 
 @number("4.4")
@@ -148,18 +150,31 @@ def test_module_directions(student, example):
 
 @number("6.4")
 def test_module_and_library(student):
-    """PyTorch's own LSTM with the same weights says the same."""
+    """PyTorch's own LSTM with the same weights says the same, and has the same gradients."""
     theirs = pytorch_lstm(4, 3, num_layers=2, bidirectional=True)
     own = student.LSTM(4, 3, num_layers=2, bidirectional=True)
     own.load_state_dict(theirs.state_dict())
-    agree(own, theirs, draw("t n d", t=5, n=2, d=4))
+    x, h0, c0 = draw("t n d", "4 n h", "4 n h", t=5, n=2, d=4, h=3)
+    agree(own, theirs, x, (h0, c0))
+    gradients_agree(own, theirs, x)
 
 
 @number("6.5")
 def test_module_dropout(student):
-    """Dropout is off in evaluation."""
-    own, x = student.LSTM(4, 3, num_layers=2, dropout=0.5), draw("t n d", t=5, n=2, d=4, dtype=torch.float32)
-    repeatable(own.eval(), x)
+    """Dropout acts between the layers in training, not after the last one, and not in evaluation."""
+    x = draw("t n d", t=7, n=5, d=4, dtype=torch.float32)
+    one, two = student.LSTM(4, 9, dropout=0.5), student.LSTM(4, 9, num_layers=2, dropout=0.5)
+    agree(one(x), one.eval()(x))
+    trained = two(x)[0]
+    assert not torch.allclose(trained, two.eval()(x)[0]), "there is no dropout in training"
+    repeatable(two, x)
+
+
+@number("6.6")
+def test_module_begins_small(student):
+    """The parameters begin between -1/√H and 1/√H, and not all alike."""
+    for name, value in student.LSTM(4, 25).parameters().items():
+        assert 0.05 < float(value.abs().max()) <= 0.2, f"{name} begins with up to {float(value.abs().max()):.3g}"
 
 
 # Part 7: lstm_step_backward ---------------------------------------------------------------------------------

@@ -9,7 +9,16 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number
 from torch import nn
 
-from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, permutation_equivariant, raises
+from softmark import (
+    agree,
+    draw,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    permutation_equivariant,
+    raises,
+    works_on_meta,
+)
 
 
 def block_weights(D, d_ff):
@@ -22,6 +31,10 @@ def block_weights(D, d_ff):
     weights |= dict(zip(vector, draw(*["D"] * 9, D=D), strict=True))
     weights |= dict(zip(("W1", "b1", "W2"), draw("D d_ff", "d_ff", "d_ff D", D=D, d_ff=d_ff), strict=True))
     return weights
+
+
+def library_norm(X, gain, bias, eps):
+    return nn.functional.layer_norm(X, gain.shape, gain, bias, eps)
 
 
 # Part 1: layer_norm -----------------------------------------------------------------------------------------
@@ -41,9 +54,10 @@ def test_layer_norm_small(student, example):
 
 @number("1.3")
 def test_layer_norm_and_library(student):
-    """PyTorch's own says the same about a batch."""
+    """PyTorch's own says the same about a batch, and about numbers around 10 000 in float32."""
     X, gain, bias = draw("batch T d", "d", "d", batch=2, T=3, d=6)
-    agree(student.layer_norm(X, gain, bias, 1e-3), nn.functional.layer_norm(X, (6,), gain, bias, 1e-3))
+    agree(student.layer_norm, library_norm, X, gain, bias, 1e-3)
+    agree(student.layer_norm, library_norm, (3 * X + 10_000).float(), gain.float(), bias.float(), 1e-5)
 
 
 @number("1.4")
@@ -148,6 +162,16 @@ def test_block_and_library(student, norm_first):
     X = draw("batch T D", batch=2, T=4, D=8)
     agree(own, theirs, X)
     gradients_agree(own, theirs, X)
+    real = torch.tensor([[True, True, False, False], [True, True, True, True]])
+    agree(own(X, mask=real.unsqueeze(1)), theirs(X, src_key_padding_mask=~real))
+
+
+@number("5.4")
+def test_block_begins_plain(student):
+    """The gains begin as 1, the biases of the norms as 0."""
+    begins = student.TransformerBlock(8, 2, 11).parameters()
+    agree(begins["norm1.weight"].double(), torch.ones(8, dtype=torch.float64))
+    agree(begins["norm2.bias"].double(), torch.zeros(8, dtype=torch.float64))
 
 
 # Part 6: Transformer ----------------------------------------------------------------------------------------
@@ -162,10 +186,15 @@ def test_transformer(student, example, name):
 
 @number("6.2")
 def test_transformer_is_causal(student):
-    """Another last token changes no output before it."""
+    """Another last token changes no output before it, and gradients reach every parameter."""
     own, tokens = student.Transformer(9, 6, 4, 2, 5, 2), torch.tensor([[3, 1, 4, 1, 5]])
     other = torch.tensor([[3, 1, 4, 1, 8]])
     agree(own(other)[:, :-1], own(tokens)[:, :-1])
+    works_on_meta(own, tokens)
+    found = own.vjp((tokens,), {}, own(tokens)).parameters
+    missing = [name for name, gradient in found.items() if gradient is None]
+    assert not missing, f"no gradient reaches {', '.join(missing)}"
+    assert "positions" in found, "the positions are no parameter"
 
 
 @number("6.3")

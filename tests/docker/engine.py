@@ -62,7 +62,10 @@ class Docker:
 
     def _client(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         where = () if self.host is None else ("--host", self.host)
-        return subprocess.run(("docker", *where, *arguments), capture_output=True, text=True, check=False)
+        return subprocess.run(
+            ("docker", *where, *arguments),
+            capture_output=True, text=True, check=False, timeout=_RUN_SECONDS + _START_SECONDS,
+        )  # fmt: skip
 
 
 @contextmanager
@@ -85,14 +88,14 @@ def engine() -> Iterator[Docker]:
 
 @contextmanager
 def _started() -> Iterator[Docker]:
-    CACHE.mkdir(parents=True, exist_ok=True)
     with (
-        tempfile.TemporaryDirectory(prefix="engine-", dir=CACHE) as place,
+        tempfile.TemporaryDirectory(prefix="softmark-engine-", dir="/var/tmp") as place,  # a disk: /tmp may be memory
         open(f"{place}/log", "w") as log,
         _notification(f"{place}/ready") as ready,
     ):
         process = subprocess.Popen(
             [
+                *("setpriv", "--pdeathsig=TERM"),  # or it would outlive a test run that is killed
                 *("dockerd", f"--host=unix://{place}/socket", f"--pidfile={place}/pid", f"--data-root={place}/data"),
                 *(f"--exec-root={place}/exec", "--bridge=none", "--iptables=false"),
             ],

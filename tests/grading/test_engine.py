@@ -140,6 +140,19 @@ class TestSubmissions:
         assert (result.printed.stdout, result.printed.stderr) == ("hello\n", "oh\n")
 
 
+class TestLevels:
+    """Walls or none."""
+
+    @pytest.mark.parametrize("kind", ["process", "spawned", "bare"])
+    def test_make_no_difference_to_honest_work(self, kind: str, course: Path, place: Sandbox) -> None:
+        """The same marks and the same words, in a process without walls, in a spawned one, and in this one."""
+        source = submission(one="def one(x):\n    return x\n", three="def three(x):\n    raise ValueError(x)\n")
+        (expected,) = grade(course, place, source)
+        with sandbox(kind) as other:
+            (found,) = grade(course, other, source)
+        assert [(t.score, t.verdicts) for t in found.tests] == [(t.score, t.verdicts) for t in expected.tests]
+
+
 class TestPurity:
     """No part can cost another its marks."""
 

@@ -36,9 +36,9 @@ from softmark.verdict.compare import agrees
 from softmark.verdict.diagnose import Suspect, relevant
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.mistakes import Mistake, Registry
-from softmark.verdict.plant import instead, planted
+from softmark.verdict.plant import Planting, instead, planted
 from softmark.verdict.truth import Truth, computed, given
-from softmark.verdict.worked import NoData, to_data
+from softmark.verdict.worked import to_data
 
 MOST_ALIKE = 2
 """Mistakes with one and the same answer that are named side by side; of more, none is told from the others."""
@@ -148,8 +148,8 @@ def _calls(homework: Homework) -> dict[str, Call]:
 
 
 def _worked(name: str, made: Call, registry: Registry) -> ExampleData:
-    want, weights = _callable(made)
-    truth = computed(want, made.args, dict(made.kwargs))
+    weights = _weights(made)
+    truth = computed(_callee(made, weights), made.args, dict(made.kwargs))
     return ExampleData(
         name=name,
         call=made.function.__name__,
@@ -157,29 +157,35 @@ def _worked(name: str, made: Call, registry: Registry) -> ExampleData:
         answer=to_data(truth.value),
         kwargs={key: to_data(value) for key, value in made.kwargs.items()},
         make=None if made.make is None else dict(made.make),
-        weights=None if weights is None else {key: to_data(value) for key, value in weights.items()},
-        mistakes=_slips(truth, registry),
+        weights=None if made.make is None else {key: to_data(value) for key, value in weights.items()},
+        mistakes=_slips(made, weights, truth, registry),
     )
 
 
-def _callable(made: Call) -> tuple[Callable[..., Any], dict[str, torch.Tensor] | None]:
-    """What to call, and the weights it has if it is a module."""
+def _weights(made: Call) -> dict[str, torch.Tensor]:
     if made.make is None:
-        return made.function, None
-    own = made.function(**made.make).double()
-    weights = {name: numbers(name, *tensor.shape) / 2 for name, tensor in own.state_dict().items()}
+        return {}
+    shapes = {name: tensor.shape for name, tensor in made.function(**made.make).state_dict().items()}
+    return {name: numbers(name, *shape) / 2 for name, shape in shapes.items()}
+
+
+def _callee(made: Call, weights: Mapping[str, torch.Tensor], plants: Planting = ()) -> Callable[..., Any]:
+    """What is called: the function, or an object of the class that has the weights."""
+    thing = instead(made.function, plants)
+    if made.make is None:
+        return thing
+    own: nn.Module = thing(**made.make).double()
     own.load_state_dict(weights)
-    return own, weights
+    return own
 
 
-def _slips(truth: Truth, registry: Registry) -> dict[str, Any]:
+def _slips(made: Call, weights: Mapping[str, torch.Tensor], truth: Truth, registry: Registry) -> dict[str, Any]:
     """The answers of the mistakes that show on this example, and can be told from (almost) all others."""
     found: list[tuple[Suspect, Any]] = []
-    if truth.want is not None:
-        for suspect in relevant(truth.want, registry):
-            answer = _answer(truth, suspect.mistake)
-            if answer is not None:
-                found.append((suspect, answer))
+    for suspect in relevant(made.function, registry):
+        answer = _answer(made, weights, truth, suspect.mistake)
+        if answer is not None:
+            found.append((suspect, answer))
     return {suspect.mistake.name: to_data(answer) for suspect, answer in found if _telling(suspect, answer, found)}
 
 
@@ -190,25 +196,22 @@ def _telling(suspect: Suspect, answer: Any, found: list[tuple[Suspect, Any]]) ->
     return suspect in (direct or alike) and len(direct or alike) <= MOST_ALIKE
 
 
-def _answer(truth: Truth, mistake: Mistake) -> Any:
+def _answer(made: Call, weights: Mapping[str, torch.Tensor], truth: Truth, mistake: Mistake) -> Any:
     """What the mistake answers; None if that is right, no answer, or another one every time."""
     try:
-        first, second = (_run(truth, mistake, seed) for seed in (0, 1))
+        first, second = (_run(made, weights, mistake, seed) for seed in (0, 1))
         if agrees(first, truth) or not agrees(first, given(second)):
             return None
         to_data(first)
-    except NoData:
-        return None
     except Exception:  # a variant may fail on these inputs in any way: then a student's code gives no answer either
         return None
     return first
 
 
-def _run(truth: Truth, mistake: Mistake, seed: int) -> Any:
-    assert truth.want is not None
+def _run(made: Call, weights: Mapping[str, torch.Tensor], mistake: Mistake, seed: int) -> Any:
     plants = [(mistake.target, mistake.variant)]
-    args, kwargs = map_tensors((truth.args, truth.kwargs), torch.Tensor.clone)
+    args, kwargs = map_tensors((made.args, dict(made.kwargs)), torch.Tensor.clone)
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings(), planted(plants):
         warnings.simplefilter("ignore")
         torch.manual_seed(seed)
-        return instead(truth.want, plants)(*args, **kwargs)
+        return _callee(made, weights, plants)(*args, **kwargs)

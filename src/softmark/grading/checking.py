@@ -47,7 +47,11 @@ from softmark.sandbox.limits import Limits
 from softmark.verdict.diagnose import common_causes
 from softmark.verdict.model import Failed
 
-_UNUSED = "terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings".split()
+# Nothing of pytest's that prints, leaves files, or (unraisableexception) collects the garbage of all of torch twice.
+_UNUSED = (
+    *"terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings".split(),
+    *"unraisableexception threadexception".split(),
+)
 _OPTIONS = (
     *("-c", os.devnull, "--noconftest", "--import-mode=importlib", "--assert=plain", "-p", "softmark.grading.plugin"),
     *(option for name in _UNUSED for option in ("-p", f"no:{name}")),

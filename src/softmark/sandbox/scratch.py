@@ -61,8 +61,8 @@ def remove(directory: Path) -> None:
     Depth is flattened instead of followed: a nested directory is moved to the top before it is emptied, so a tree of
     any depth needs two open descriptors and no recursion.
     """
-    _open_up(None, os.fsencode(directory))
     try:
+        _open_up(None, os.fsencode(directory))
         top = os.open(directory, _DIRECTORY)
     except FileNotFoundError:
         return  # somebody cleaned the temporary directory: it is as it should be

@@ -1,0 +1,233 @@
+"""Worked examples: what is written down about a call, and what is read from it again."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from reference import attention_scores as attention
+from reference import multi_head
+from softmark.authoring import examples
+from softmark.authoring.build import buildable
+from softmark.authoring.examples import Call, call, encode, handout_of, module, numbers
+from softmark.grading.errors import ConfigError
+from softmark.grading.homework import Homework, load_homework
+from softmark.grading.public import EXAMPLES, Handout, read_handout
+from softmark.verdict import Failed, Registry, agree, collecting, mistake
+from softmark.verdict.worked import NoData, Slip, WorkedExample, from_data, to_data
+
+ROOT = Path(__file__).parents[2]
+S, K, ANSWER = numbers("Q", 3, 5), numbers("K", 4, 5), torch.tensor([1.0, 2.0], dtype=torch.float64)
+
+
+@pytest.fixture
+def homework() -> Homework:
+    return load_homework("attention_scores", ROOT)
+
+
+@pytest.fixture
+def written(homework: Homework, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Writes one call with these mistakes down, and reads it again."""
+
+    def write(made: Call, registry: Registry | None = None) -> dict[str, Any]:
+        monkeypatch.setattr(examples, "entries_of", lambda homework, files: registry or Registry())
+        monkeypatch.setattr(examples, "_calls", lambda homework: {"it": made})
+        data: dict[str, Any] = json.loads(encode(handout_of(homework)))
+        return data
+
+    return write
+
+
+class TestNumbers:
+    """`numbers`."""
+
+    def test_are_the_same_for_ever(self) -> None:
+        """The same label and shape give the same numbers, on every machine."""
+        assert numbers("Q", 2, 2).tolist() == [[-1.8, -2.0], [-0.9, -1.3]]
+
+    def test_are_small_and_none_is_zero(self) -> None:
+        """One decimal, from -2 to 2, never 0, which would hide what it is multiplied with."""
+        drawn = numbers("x", 500)
+        assert set(drawn.mul(10).round().int().tolist()) == set(range(-20, 21)) - {0}
+
+
+class TestData:
+    """Values as a file has them."""
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            torch.tensor([[1.5, -2.0]], dtype=torch.float64),
+            torch.tensor([1, 2]),
+            torch.tensor([[True], [False]]),
+            (torch.tensor([1.0], dtype=torch.float64), None),
+            {"W": torch.tensor([0.5], dtype=torch.float64)},
+            None,
+            3,
+            0.25,
+            True,
+        ],
+        ids=str,
+    )
+    def test_comes_back(self, value: Any) -> None:
+        """What is written down is read again with type, dtype and nesting."""
+        agree(from_data(json.loads(json.dumps(to_data(value)))), value)
+
+    def test_holds_what_json_cannot(self) -> None:
+        """NaN and infinity in a wrong answer are written as texts."""
+        data = to_data(torch.tensor([math.nan, math.inf, -math.inf, 1.0]))
+        assert data == ["nan", "inf", "-inf", 1.0]
+        assert from_data(data)[1:3].tolist() == [math.inf, -math.inf]
+
+    def test_is_rounded(self) -> None:
+        """Seven digits: the last bits differ from machine to machine. A zero has no sign."""
+        assert to_data(torch.tensor([1 / 3, -0.0], dtype=torch.float64)) == [0.3333333, 0.0]
+        assert str(to_data(torch.tensor([-0.0]))[0]) == "0.0"
+
+    @pytest.mark.parametrize(
+        "value", [torch.zeros(0), torch.zeros(1, dtype=torch.complex64), object()], ids=["empty", "complex", "object"]
+    )
+    def test_refuses(self, value: Any) -> None:
+        """What has no form in the file is refused."""
+        with pytest.raises(NoData):
+            to_data(value)
+
+
+class TestWorkedExample:
+    """Holding an answer against an example."""
+
+    def test_accepts_the_right_answer(self) -> None:
+        """Rounding to seven digits costs nobody a test, in float32 either."""
+        example = WorkedExample("it", (), from_data(to_data(ANSWER / 3)), {})
+        example.check((ANSWER / 3).float())
+
+    def test_names_a_known_mistake(self) -> None:
+        """An answer that a mistake gives is called by its words."""
+        example = WorkedExample("it", (), ANSWER, {}, [Slip(ANSWER * 2, "twice", "Twice too large.", "Halve it.")])
+        with pytest.raises(Failed) as failed:
+            example.check(ANSWER * 2)
+        assert [(c.mistakes, c.says, c.hint) for c in failed.value.verdict.causes] == [
+            (("twice",), "Twice too large.", "Halve it.")
+        ]
+
+    def test_names_nothing_else(self) -> None:
+        """Another wrong answer has no name."""
+        example = WorkedExample("it", (), ANSWER, {}, [Slip(ANSWER * 2, "twice", "Twice too large.")])
+        with pytest.raises(Failed) as failed:
+            example.check(ANSWER * 3)
+        assert failed.value.verdict.causes == ()
+
+
+class TestHandout:
+    """What `handout_of` writes about a call."""
+
+    def test_has_inputs_and_answer(self, written: Any) -> None:
+        """A call is written with its inputs and the reference's answer to them."""
+        (example,) = written(call(attention.scores, S, K))["examples"]
+        assert (example["name"], example["call"]) == ("it", "scores")
+        assert example["args"] == [to_data(S), to_data(K)]
+        assert example["answer"] == to_data(attention.scores(S, K))
+
+    def test_has_the_weights_of_a_module(self, written: Any) -> None:
+        """For a class there are the constructor's arguments and small weights, with which the answer was made."""
+        made = {"d_model": 4, "n_heads": 2}
+        (example,) = written(module(multi_head.MultiHeadAttention, made, numbers("X", 3, 4)))["examples"]
+        own = multi_head.MultiHeadAttention(**made).double()
+        own.load_state_dict({name: from_data(value) for name, value in example["weights"].items()})
+        assert example["make"] == made
+        agree(own(numbers("X", 3, 4)), from_data(example["answer"]))
+
+    def test_has_what_mistakes_answer(self, written: Any) -> None:
+        """A mistake that shows is there with its answer and its words; one that does not show, or fails, is not."""
+        with collecting(Registry()) as registry:
+
+            @mistake(attention.scores, says="Not scaled.", hint="Scale.")
+            def unscaled(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
+                return Q @ K.T
+
+            @mistake(attention.scores, says="Invisible.")
+            def invisible(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
+                return Q @ K.T / math.sqrt(5)
+
+            @mistake(attention.scores, says="Fails.")
+            def fails(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
+                return Q @ K
+
+            @mistake(attention.scores, says="By chance.")
+            def by_chance(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
+                return torch.rand(3, 4)
+
+        data = written(call(attention.scores, S, K), registry)
+        assert data["mistakes"] == {"unscaled": {"says": "Not scaled.", "hint": "Scale."}}
+        assert data["examples"][0]["mistakes"] == {"unscaled": to_data(S @ K.T)}
+
+    def test_leaves_out_what_tells_nothing(self, written: Any) -> None:
+        """Three mistakes with one and the same answer are not told from each other, so none of them is named."""
+        with collecting(Registry()) as registry:
+            for name in ("first", "second", "third"):
+
+                def wrong(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
+                    return Q @ K.T
+
+                wrong.__name__ = name
+                mistake(attention.scores, says=name)(wrong)
+        assert "mistakes" not in written(call(attention.scores, S, K), registry)["examples"][0]
+        registry.mistakes.pop()
+        assert set(written(call(attention.scores, S, K), registry)["examples"][0]["mistakes"]) == {"first", "second"}
+
+    def test_refuses_other_files(self, homework: Homework, tmp_path: Path) -> None:
+        """An examples.py without EXAMPLES is named."""
+        folder = tmp_path / "graders/attention_scores"
+        folder.mkdir(parents=True)
+        (folder / "examples.py").write_text("EXAMPLE = {}\n")
+        elsewhere = Homework(**{**vars(homework), "root": tmp_path})
+        with pytest.raises(ConfigError, match="EXAMPLES must be a dictionary of calls"):
+            handout_of(elsewhere)
+
+
+class TestReadHandout:
+    """A student's machine reads `examples.json`."""
+
+    def test_says_what_is_missing(self, tmp_path: Path) -> None:
+        """Without the file the next step is named."""
+        with pytest.raises(ConfigError, match="anew"):
+            read_handout(tmp_path)
+
+    def test_refuses_another_content(self, tmp_path: Path) -> None:
+        """A file that was changed into something else is refused with the place."""
+        (tmp_path / EXAMPLES).write_text('{"homework": 3}')
+        with pytest.raises(ConfigError, match=r"examples\.json:1: it is not as it was handed out"):
+            read_handout(tmp_path)
+
+    def test_names_an_unknown_example(self) -> None:
+        """A public test that asks for an example which is not there is told so."""
+        with pytest.raises(ConfigError, match="no worked example “it”"):
+            Handout("hw", "Title", "hw.py", (), (), {}, ()).worked("it")
+
+
+@pytest.mark.parametrize("name", buildable(ROOT))
+def test_examples_of_the_course_are_right(name: str) -> None:
+    """What lies in the course agrees with the reference, whatever the mistakes are called today."""
+    reference = __import__(f"reference.{name}", fromlist=[name])
+    handout = read_handout(ROOT / "assignments" / name)
+    assert {part.number for part in handout.parts} == {part.number for part in load_homework(name, ROOT).parts}
+    for example in handout.examples:
+        got = getattr(reference, example.call)
+        if example.make is not None:
+            got = _Doubled(got)
+        handout.worked(example.name).check(got)
+
+
+class _Doubled:
+    """A module class of the reference in float64."""
+
+    def __init__(self, cls: type[torch.nn.Module]) -> None:
+        self.cls = cls
+
+    def __call__(self, **make: Any) -> torch.nn.Module:
+        return self.cls(**make).double()

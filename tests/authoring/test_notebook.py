@@ -1,0 +1,117 @@
+"""The notebook: its cells, its bytes, and that it runs from top to bottom."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from softmark.authoring.build import buildable
+from softmark.authoring.notebook import notebook, read_readme
+from softmark.authoring.starter import without_solutions
+from softmark.grading.errors import ConfigError
+from softmark.grading.homework import Homework, load_homework
+from tests.authoring.notebooks import run_notebook
+
+ROOT = Path(__file__).parents[2]
+HOMEWORKS = buildable(ROOT)
+
+
+@pytest.fixture(scope="module")
+def homework() -> Homework:
+    return load_homework("attention_scores", ROOT)
+
+
+def readme(name: str) -> str:
+    return (ROOT / f"assignments/{name}/README.md").read_text()
+
+
+def made(homework: Homework, handout: str | None = None) -> bytes:
+    """The starter's notebook."""
+    source = without_solutions(homework.reference.read_text(), homework)
+    return notebook(source, handout or readme(homework.name), homework)
+
+
+class TestNotebook:
+    """What `notebook` makes."""
+
+    def test_is_valid(self, homework: Homework) -> None:
+        """It is a notebook of format 4.5, by nbformat's own judgement."""
+        read = nbformat.reads(made(homework).decode(), as_version=4)
+        nbformat.validate(read)
+        assert (read.nbformat, read.nbformat_minor) == (4, 5)
+
+    def test_is_the_same_every_time(self, homework: Homework) -> None:
+        """Cell ids come from names, so nothing changes from one build to the next."""
+        assert made(homework) == made(homework)
+        ids = [cell["id"] for cell in json.loads(made(homework))["cells"]]
+        assert ids[:6] == ["title", "softmark", "start", "part-1-text", "part-1", "part-1-check"]
+        assert len(set(ids)) == len(ids)
+
+    def test_begins_with_title_and_conventions(self, homework: Homework) -> None:
+        """The first cell is the handout's title, what to do, and the rules that hold in every part."""
+        first = "".join(json.loads(made(homework))["cells"][0]["source"])
+        assert first.startswith("# Attention scores: from dot products to attention\n\n20 points.")
+        assert "## Conventions" in first
+        assert "**A mask is boolean, True = may look.**" in first
+
+    def test_has_the_formulas_of_a_part(self, homework: Homework) -> None:
+        """Before the code of part 3 stands the handout's section on it, with number, title, points and formula."""
+        cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(made(homework))["cells"]}
+        assert cells["part-3-text"].startswith("## Part 3: scores (4 points)\n")
+        assert r"\frac{Q K^\top}{\sqrt{d_k}}" in cells["part-3-text"]
+        assert cells["part-3"].startswith("def scores(")
+        assert cells["part-3"].endswith('raise NotImplementedError("part 3: scores")')
+        assert cells["part-3-check"] == 'check("attention_scores", part="3")'
+
+    def test_tags_what_is_not_the_students(self, homework: Homework) -> None:
+        """The cells of Softmark's own can be left out when a notebook is handed in."""
+        cells = json.loads(made(homework))["cells"]
+        tagged = [cell["id"] for cell in cells if cell["metadata"].get("tags") == ["softmark"]]
+        assert tagged == [c["id"] for c in cells if c["id"] == "softmark" or c["id"].endswith("-check")]
+
+    @pytest.mark.parametrize(
+        ("before", "after", "problem"),
+        [
+            ("## Part 3: scores (4 points)", "## Scores", "no heading “## Part 3: title"),
+            ("## Part 3: scores (4 points)", "## Part 3: scores (5 points)", "5 points here, 4 in fact"),
+            ("# Attention scores:", "Attention scores:", "the first line must be the title"),
+        ],
+    )
+    def test_refuses_a_handout(self, homework: Homework, before: str, after: str, problem: str) -> None:
+        """A handout that does not fit the homework is named with what is missing."""
+        with pytest.raises(ConfigError, match=problem):
+            made(homework, readme("attention_scores").replace(before, after))
+
+    def test_reads_over_code_blocks(self, homework: Homework) -> None:
+        """A comment in a code block is no heading."""
+        text = "# Title\n\n## One\n\n```sh\n## not a heading\n```\n\nend\n"
+        assert list(read_readme(text, homework).sections) == ["One"]
+
+
+@pytest.mark.parametrize("name", HOMEWORKS)
+class TestFromTopToBottom:
+    """Every homework's notebook, run as a student would."""
+
+    def test_bare(self, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        """The starter runs without an exception, and every check cell says that its part is not done yet."""
+        folder = ROOT / "assignments" / name
+        monkeypatch.chdir(folder)
+        run_notebook((folder / f"{name}.ipynb").read_bytes(), folder)
+        said = capsys.readouterr().out
+        parts = load_homework(name, ROOT).parts
+        assert said.count("not done yet") + said.count("waits for part") == len(parts)
+        assert said.count("public tests: 0 of ") == len(parts)
+
+    def test_solved(self, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        """With the solution in place every public test passes."""
+        homework = load_homework(name, ROOT)
+        reference = "\n".join(line for line in homework.reference.read_text().splitlines() if "SOLUTION" not in line)
+        folder = ROOT / "assignments" / name
+        monkeypatch.chdir(folder)
+        run_notebook(notebook(reference, readme(name), homework), folder)
+        said = capsys.readouterr().out
+        assert said.count("✓") == len(homework.parts)
+        assert "✗" not in said
