@@ -197,7 +197,8 @@ def grading(course: Path, submission: str) -> Iterator[tuple[subprocess.Popen[st
     folder = course / "out" / "submissions" / submission
     folder.mkdir(parents=True)
     changes = Changes(folder)
-    command = softmark("grade", f"{submission}.py", "-o", "out")
+    # a shell's background jobs ignore Ctrl-C, and so would everything they start
+    command = ["env", "--default-signal=INT", *softmark("grade", f"{submission}.py", "-o", "out")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as process:
         try:

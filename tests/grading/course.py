@@ -52,7 +52,7 @@ def talk(root: Path, place: Sandbox, *sources: str, budget: float | None = None)
         send(requests, job)
     requests.seek(0)
     setup = Setup(str(root), NAME, str(place.level), budget)
-    engine = Engine(setup, load_homework(NAME, root), place, (requests, replies))
+    engine = Engine(setup, load_homework(NAME, root), place, (requests, replies), lanes=())
     with mock.patch.dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"):
         _run(engine, root)
     replies.seek(0)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from tempfile import gettempdir
-from typing import BinaryIO
+from typing import IO, BinaryIO, cast
 
 import msgspec
 
@@ -29,84 +30,106 @@ class EngineFailed(Exception):
     """The grading engine ended or broke: the grader's fault, no submission's."""
 
 
-class Grader:
-    """One engine; a context manager, so that it never outlives its use."""
+class Lane:
+    """One of an engine's judges: it grades one submission at a time."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, to_judge: BinaryIO, from_judge: BinaryIO, how_it_ended: Callable[[], str]) -> None:
+        self._to_judge, self._from_judge, self._how_it_ended = to_judge, from_judge, how_it_ended
+        self.busy = False
+
+    def grade(self, job: Job) -> Iterator[Result]:
+        """The result so far, again and again; the last one is the final result."""
+        self.busy = True
+        self.send(job)
+        while self.busy:
+            message = self.receive()
+            if not isinstance(message, Progress | Done):
+                raise EngineFailed(f"the grading engine answered with {type(message).__name__}")
+            self.busy = isinstance(message, Progress)
+            yield message.result
+
+    def send(self, message: Setup | Job) -> None:
+        try:
+            send(self._to_judge, message)
+        except BrokenPipeError:
+            raise EngineFailed(self._how_it_ended()) from None
+
+    def receive(self) -> Ready | Progress | Done:
+        """The next message; UsageError if the engine refuses because of what was asked."""
+        message = receive(self._from_judge)
+        if message is None:
+            raise EngineFailed(self._how_it_ended())
+        if isinstance(message, Refused):
+            raise UsageError(message.why) if message.usage else EngineFailed(message.why)
+        if isinstance(message, Setup | Job):
+            raise EngineFailed(f"the grading engine sent a {type(message).__name__}")
+        return message
+
+    def close(self) -> None:
+        with contextlib.suppress(BrokenPipeError):  # it is gone already, and what it was sent with it
+            self._to_judge.close()
+        self._from_judge.close()
+
+
+class Grader:
+    """One engine and its lanes; a context manager, so that it never outlives its use."""
+
+    def __init__(self, setup: Setup, lanes: int = 1) -> None:
+        pairs = [socket.socketpair() for _ in range(lanes - 1)]
+        theirs = [their.fileno() for _, their in pairs]
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "softmark.grading"],
-            env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-I", "-m", "softmark.grading", *map(str, theirs)],
+            env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=theirs,
         )  # fmt: skip
+        first = Lane(_pipe(self._process.stdin), _pipe(self._process.stdout), self._how_it_ended)
+        self.lanes = (first, *map(_lane, pairs))
         self._setup = setup
-        self._busy = False
 
     @property
     def pid(self) -> int:
-        """The engine's process; the zygote and every student process are below it."""
+        """The engine's process; zygotes, judges and every student process are below it."""
         return self._process.pid
 
     def __enter__(self) -> Grader:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._busy and os.name == "posix":
+        if any(lane.busy for lane in self.lanes) and os.name == "posix":
             self._process.send_signal(signal.SIGINT)  # nobody waits for what it is doing, which may take minutes
-        with contextlib.suppress(BrokenPipeError):  # it is gone already, and what it was sent with it
-            self._to_engine.close()
-        self._from_engine.close()
+        for lane in self.lanes:
+            lane.close()
         self._process.wait()
 
     def ready(self) -> Result:
         """Wait until it can grade; the result of second zero. UsageError if it refuses because of what was asked."""
-        self._send(self._setup)
-        message = self._receive()
-        if isinstance(message, Refused):
-            raise UsageError(message.why) if message.usage else EngineFailed(message.why)
+        first = self.lanes[0]
+        first.send(self._setup)
+        message = first.receive()
         if not isinstance(message, Ready):
             raise EngineFailed(f"the grading engine began with {type(message).__name__}")
         return message.pending
 
     def grade(self, job: Job) -> Iterator[Result]:
-        """The result so far, again and again; the last one is the final result."""
-        self._busy = True
-        self._send(job)
-        while self._busy:
-            message = self._receive()
-            if isinstance(message, Refused):
-                raise EngineFailed(message.why)
-            if not isinstance(message, Progress | Done):
-                raise EngineFailed(f"the grading engine answered with {type(message).__name__}")
-            self._busy = isinstance(message, Progress)
-            yield message.result
+        """On the first lane: for whoever needs but one."""
+        return self.lanes[0].grade(job)
 
-    def _send(self, message: Setup | Job) -> None:
-        try:
-            send(self._to_engine, message)
-        except BrokenPipeError:
-            raise EngineFailed(self._end()) from None
-
-    def _receive(self) -> object:
-        message = receive(self._from_engine)
-        if message is None:
-            raise EngineFailed(self._end())
-        return message
-
-    def _end(self) -> str:
+    def _how_it_ended(self) -> str:
         return f"the grading engine ended unexpectedly (exit status {self._process.wait()})"
 
-    @property
-    def _to_engine(self) -> BinaryIO:
-        return self._pipe(self._process.stdin)
 
-    @property
-    def _from_engine(self) -> BinaryIO:
-        return self._pipe(self._process.stdout)
+def _lane(pair: tuple[socket.socket, socket.socket]) -> Lane:
+    ours, theirs = pair
+    theirs.close()
+    with ours:
+        return Lane(
+            ours.makefile("wb"), ours.makefile("rb"), lambda: "a judge of the grading engine ended unexpectedly"
+        )
 
-    @staticmethod
-    def _pipe(pipe: object) -> BinaryIO:
-        if pipe is None:
-            raise EngineFailed("the grading engine was started without its pipes")
-        return pipe  # type: ignore[return-value]
+
+def _pipe(pipe: IO[bytes] | None) -> BinaryIO:
+    if pipe is None:
+        raise EngineFailed("the grading engine was started without its pipes")
+    return cast(BinaryIO, pipe)
 
 
 def _temporary() -> str:

@@ -1,8 +1,8 @@
-"""The start of a grading engine: `python -I -m softmark.grading`.
+"""The start of a grading engine: `python -I -m softmark.grading [DESCRIPTOR...]`.
 
-The order here is the one on which the separation of the two sides rests: torch is imported, then the zygote is forked,
-and only then comes what judges (engine.py, and pytest with it). So a worker's memory holds torch and the sandbox's own
-code, and nothing else.
+Each descriptor is the engine's end of one more lane (lanes.py). The order here is the one on which the separation of
+the two sides rests: torch is imported, then a zygote is forked for every lane, and only then comes what judges
+(engine.py, and pytest with it). So a worker's memory holds torch and the sandbox's own code, and nothing else.
 """
 
 from __future__ import annotations
@@ -26,10 +26,13 @@ def main() -> None:
     os.dup2(2, 1)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # only what hidden tests need, whatever else is installed
     try:
-        zygote = _fork_zygote()
+        descriptors = [int(word) for word in sys.argv[1:]]
+        zygote, *others = _fork_zygotes(1 + len(descriptors))
         from softmark.grading.engine import serve
+        from softmark.grading.lanes import Lane
 
-        serve(zygote, requests, replies)
+        lanes = [Lane.of(*pair) for pair in zip(descriptors, others, strict=True)]
+        serve(zygote, requests, replies, lanes)
     except KeyboardInterrupt:
         os._exit(130)  # nobody wants to know any more
     except Exception:
@@ -40,15 +43,16 @@ def main() -> None:
     os._exit(0)  # everything is closed; taking torch and pytest apart in good order would cost 0.15 s
 
 
-def _fork_zygote() -> Zygote | None:
-    """None where there is no fork."""
+def _fork_zygotes(number: int) -> list[Zygote | None]:
+    """None in place of each where there is no fork."""
     gc.disable()  # to search for garbage among all that importing torch makes, and that stays, would cost 0.1 s
     from softmark.sandbox.isolation import forking_works
     from softmark.sandbox.zygote import Zygote
 
-    zygote = Zygote.fork() if forking_works() else None
+    works = forking_works()
+    zygotes = [Zygote.fork() if works else None for _ in range(number)]
     gc.enable()
-    return zygote
+    return zygotes
 
 
 if __name__ == "__main__":

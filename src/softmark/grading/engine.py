@@ -6,7 +6,8 @@ on which the separation of the two sides rests:
     1. import torch, and nothing that is secret; fork the zygote (__main__.py, sandbox/zygote.py)
     2. read what is to be graded (messages.py); have softmark's own attacks made: does the isolation level hold?
     3. only now read hidden tests, reference and named mistakes, in one pytest session
-    4. inside that session's loop, for each submission: load it in a worker, run every test, send the result
+    4. inside that session's loop fork a judge for every further lane (lanes.py)
+    5. for each submission: load it in a worker, run every test, send the result
 
 Everything a submission can do happens in workers; what can still go wrong here is the grader's fault and is said so.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,8 +27,9 @@ from softmark.grading.desk import Desk
 from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.homework import Homework, load_homework
 from softmark.grading.judging import Judge
+from softmark.grading.lanes import Lane, answer, fork_judges
 from softmark.grading.marks import read_specs
-from softmark.grading.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
+from softmark.grading.messages import Ready, Refused, Setup, receive, send
 from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
 from softmark.sandbox.levels import Level
 from softmark.sandbox.zygote import Zygote
@@ -43,10 +46,18 @@ _PYTEST = (
 class Engine(Desk):
     """The pytest plugin that judges every submission with the tests pytest collected."""
 
-    def __init__(self, setup: Setup, homework: Homework, sandbox: Sandbox, wires: tuple[BinaryIO, BinaryIO]) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        homework: Homework,
+        sandbox: Sandbox,
+        wires: tuple[BinaryIO, BinaryIO],
+        lanes: Sequence[Lane],
+    ) -> None:
         super().__init__()
         self._setup, self._target, self._sandbox = setup, homework, sandbox
         self._requests, self._replies = wires
+        self._lanes = lanes
         self.refused: Refused | None = None
         self._broken: list[ConfigError] = []
 
@@ -72,13 +83,12 @@ class Engine(Desk):
             self.refused = Refused(str(error), usage=True)
             return True
         judge = Judge(self, session.items, self._sandbox, self._setup)
+        own, progress = (self._requests, self._replies), self._setup.progress
+        judges = fork_judges(judge, self._lanes, self._sandbox.level, own, progress=progress)
         send(self._replies, Ready(judge.pending()))
-        while isinstance(job := receive(self._requests), Job):
-            for result in judge.grade(job):
-                last = result
-                if self._setup.progress:
-                    send(self._replies, Progress(result))
-            send(self._replies, Done(last))
+        answer(judge, self._requests, self._replies, progress=progress)
+        for pid in judges:
+            os.waitpid(pid, 0)
         return True
 
 
@@ -95,7 +105,7 @@ def _not_importable(error: BaseException, homework: Homework) -> ConfigError:
     return ConfigError(file.as_posix(), line, problem)
 
 
-def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO) -> None:
+def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: Sequence[Lane]) -> None:
     """Everything between the launcher's Setup and its end of file."""
     setup = receive(requests)
     if not isinstance(setup, Setup):
@@ -105,7 +115,7 @@ def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO) -> None:
         try:
             homework = load_homework(setup.homework, setup.path)
             sys.path.insert(0, setup.root)  # for `from reference import …` in hidden tests
-            engine = Engine(setup, homework, sandbox, (requests, replies))
+            engine = Engine(setup, homework, sandbox, (requests, replies), lanes)
             pytest.main([*_PYTEST, f"--rootdir={setup.root}", str(homework.folder)], plugins=[engine])
             if engine.refused is not None:
                 send(replies, engine.refused)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform
 import time
 from collections.abc import Iterator
-from importlib.metadata import version
 from itertools import groupby
-from pathlib import Path
 
 import msgspec
 import pytest
-import torch
 
 from softmark.grading.desk import Desk
 from softmark.grading.handed import Handed
 from softmark.grading.marks import TestSpec
 from softmark.grading.messages import Job, Setup
+from softmark.grading.provenance import provenance
 from softmark.grading.result import (
     CaseResult,
     Excerpt,
     FrameData,
     Outcome,
-    Provenance,
     Result,
     Status,
     Submission,
@@ -56,7 +51,11 @@ class Judge:
         self._items: dict[str, list[pytest.Item]] = {spec.nodeid: [] for spec in desk.specs}
         for item in items:
             self._items[desk.spec_of(item).nodeid].append(item)
-        self._provenance = self._find_provenance()
+        self._provenance = provenance(self._homework, str(sandbox.level))
+
+    def move_to(self, sandbox: Sandbox) -> None:
+        """From now on submissions run in this one."""
+        self._sandbox = sandbox
 
     def pending(self) -> Result:
         """The result of second zero."""
@@ -121,16 +120,6 @@ class Judge:
             cpu_seconds=session.cpu_seconds,
         )
 
-    def _find_provenance(self) -> Provenance:
-        return Provenance(
-            isolation=str(self._sandbox.level),
-            softmark=version("softmark"),
-            torch=str(torch.__version__),
-            python=platform.python_version(),
-            tests_sha256=_hash(sorted(self._homework.folder.glob("*.[pt]*"))),
-            reference_sha256=_hash([self._homework.reference]),
-        )
-
 
 def _finished(spec: TestSpec, trials: list[Trial]) -> TestResult:
     cases = {trial.name: trial.result() for trial in trials}
@@ -150,11 +139,3 @@ def _staff_notes(session: StudentSession) -> Iterator[str]:
         yield f"mentions {name} on line {line} (a mention is no verdict: uses are caught when they run)"
     if session.left_behind:
         yield f"left {session.left_behind} processes behind, which were killed"
-
-
-def _hash(files: list[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        if file.exists():  # tests may do without a reference
-            digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()

@@ -111,6 +111,10 @@ class Zygote:
         self._control.close()
         os.waitpid(self.pid, 0)
 
+    def hand_over(self) -> None:
+        """Keep no end of it in this process: it is another's now, and ends with that one's end."""
+        self._control.close()
+
 
 def _prepare() -> None:
     """Import and touch once what every worker needs, and make sure that nothing here makes forking unsafe."""

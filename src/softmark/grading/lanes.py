@@ -1,0 +1,103 @@
+"""Lanes: one engine judges several submissions at a time, each in a process of its own.
+
+What is costly is done once: torch is imported, hidden tests are collected, walls are tried by attack. Then the engine
+forks a judge for every lane but the first, which it serves itself. A lane has its own pair of streams to the launcher,
+its own zygote (forked at second zero like the first, before anything secret was read) and its own scratch directories
+and user ids; nothing is shared, so a lane that breaks costs the others nothing.
+
+A judge ends when its stream ends, when it breaks, and when the engine dies.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from softmark.grading.judging import Judge
+from softmark.grading.messages import Done, Job, Progress, receive, send
+from softmark.sandbox.isolation import open_sandbox
+from softmark.sandbox.levels import Level
+from softmark.sandbox.zygote import Zygote
+
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Lane:
+    """What a judge beside the engine's own needs: its stream to the launcher, and a zygote."""
+
+    launcher: socket.socket
+    zygote: Zygote | None
+
+    @classmethod
+    def of(cls, descriptor: int, zygote: Zygote | None) -> Lane:
+        return cls(socket.socket(fileno=descriptor), zygote)
+
+    def hand_over(self) -> None:
+        """Keep no end of it in this process."""
+        self.launcher.close()
+        if self.zygote is not None:
+            self.zygote.hand_over()
+
+
+def answer(judge: Judge, requests: BinaryIO, replies: BinaryIO, *, progress: bool) -> None:
+    """Judge every job of a stream, until it ends."""
+    while isinstance(job := receive(requests), Job):
+        for result in judge.grade(job):
+            last = result
+            if progress:
+                send(replies, Progress(result))
+        send(replies, Done(last))
+
+
+def fork_judges(
+    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], *, progress: bool
+) -> list[int]:
+    """A process for every lane; `own` are the streams of the engine's own, which no other process may hold open."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pids = []
+    for lane in lanes:
+        engine = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            _be_a_judge(engine, judge, lane, [other for other in lanes if other is not lane], level, own, progress)
+        pids.append(pid)
+    for lane in lanes:
+        lane.hand_over()
+    return pids
+
+
+def _be_a_judge(
+    engine: int, judge: Judge, lane: Lane, others: list[Lane], level: Level, own: Sequence[BinaryIO], progress: bool
+) -> None:
+    status = 3
+    try:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT, 0, 0, 0)
+        if os.getppid() != engine:
+            os._exit(0)
+        for other in others:
+            other.hand_over()
+        for stream in own:
+            stream.close()
+        sandbox = open_sandbox(lane.zygote, level)
+        try:
+            judge.move_to(sandbox)
+            with lane.launcher.makefile("rb") as requests, lane.launcher.makefile("wb") as replies:
+                answer(judge, requests, replies, progress=progress)
+        finally:
+            sandbox.close()
+        status = 0
+    except (KeyboardInterrupt, BrokenPipeError):
+        status = 130  # nobody waits for it any more
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
