@@ -1,5 +1,6 @@
 """Reading a homework's configuration, and refusing a wrong one with file and line."""
 
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
@@ -201,3 +202,60 @@ class TestCourseRoot:
         monkeypatch.setenv("SOFTMARK_COURSE", str(tmp_path / "nowhere"))
         with pytest.raises(UsageError, match="is no course"):
             course_root(tmp_path)
+
+
+LATE = """\
+[late]
+percent_per_day = 10
+percent_at_most = 50
+grace_minutes = 15
+closed_after_days = 5
+due = 2026-03-02T23:59:00+01:00
+"""
+
+WRONG_LATE = [
+    ("unknown key", "grace_minutes = 15", "grace = 15", 29, "unknown key 'grace'"),
+    ("no rate", "percent_per_day = 10\n", "", 26, "'percent_per_day' is missing"),
+    ("rate as text", "percent_per_day = 10", "percent_per_day = '10 %'", 27, "expected a number, got text"),
+    ("negative rate", "percent_per_day = 10", "percent_per_day = -10", 27, "must not be negative"),
+    ("NaN", "percent_per_day = 10", "percent_per_day = nan", 27, "must be a finite number"),
+    ("more than all", "percent_at_most = 50", "percent_at_most = 101", 28, "must be at most 100, but is 101"),
+    ("negative grace", "grace_minutes = 15", "grace_minutes = -1", 29, "must not be negative"),
+    ("endless grace", "grace_minutes = 15", "grace_minutes = 1e300", 29, "beyond all reason"),
+    ("half a day", "closed_after_days = 5", "closed_after_days = 5.5", 30, "expected a whole number"),
+    ("negative days", "closed_after_days = 5", "closed_after_days = -1", 30, "must not be negative"),
+    ("due without offset", "+01:00", "", 31, "due must say its offset from UTC, as in 2026-03-02T23:59:00+01:00"),
+    ("due without time", "2026-03-02T23:59:00+01:00", "2026-03-02", 31, "expected a date with a time, got a date"),
+]
+
+
+class TestLate:
+    def test_reads_the_policy(self, course: Path) -> None:
+        """Every value of [late] is taken exactly as it is written."""
+        late = load_with(course, INSTEAD, f"{INSTEAD}\n\n{LATE}").late
+        assert late
+        assert (late.percent_per_day, late.percent_at_most, late.closed_after_days) == (10, 50, 5)
+        assert late.grace == timedelta(minutes=15)
+        assert late.due == datetime(2026, 3, 2, 22, 59, tzinfo=UTC)
+
+    def test_is_no_matter_without_the_table(self, course: Path) -> None:
+        """A homework that says nothing about lateness has no policy."""
+        assert load_homework("attention_scores", course).late is None
+
+    def test_has_sensible_defaults(self, course: Path) -> None:
+        """The rate alone is enough: no grace, no closing, and everything can be lost."""
+        late = load_with(course, INSTEAD, f"{INSTEAD}\n\n[late]\npercent_per_day = 2.5").late
+        assert late
+        assert late.percent_per_day == Fraction(5, 2)
+        assert (late.percent_at_most, late.grace, late.closed_after_days, late.due) == (100, timedelta(0), None, None)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "line", "says"), [row[1:] for row in WRONG_LATE], ids=[row[0] for row in WRONG_LATE]
+    )
+    def test_names_file_and_line(self, course: Path, old: str, new: str, line: int, says: str) -> None:
+        """A wrong policy is refused when it is loaded, not when somebody is late."""
+        assert LATE.count(old) == 1
+        with pytest.raises(ConfigError) as error:
+            load_with(course, INSTEAD, f"{INSTEAD}\n\n{LATE.replace(old, new)}")
+        assert str(error.value).startswith(f"graders/attention_scores/homework.toml:{line}: ")
+        assert says in str(error.value)

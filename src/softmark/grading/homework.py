@@ -15,6 +15,8 @@ from types import MappingProxyType
 import msgspec
 
 from softmark.grading.errors import ConfigError, UsageError
+from softmark.grading.late import LatePolicy
+from softmark.grading.late_table import LateTable, late_policy
 from softmark.grading.points import exact_weight, shown
 from softmark.grading.strict_toml import Key, LocatedToml
 
@@ -62,6 +64,8 @@ class Homework:
     limits: Mapping[str, float]
     lines: Mapping[str, int] = field(compare=False)
     """Where each part's points stand in the configuration, by the part's number."""
+    late: LatePolicy | None = None
+    """What handing in late costs; None: it is no matter of this homework."""
 
     @property
     def folder(self) -> Path:
@@ -117,6 +121,7 @@ class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     part: tuple[_Part, ...]
     limits: _Limits = _Limits()
     forbidden: tuple[_Forbidden, ...] = ()
+    late: LateTable | msgspec.UnsetType = msgspec.UNSET
 
 
 def course_root(start: Path | None = None) -> Path:
@@ -162,6 +167,7 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         forbidden=_forbidden(toml, config),
         limits=_limits(toml, config.limits),
         lines={part.number: toml.line(("part", i, "points")) for i, part in enumerate(config.part)},
+        late=late_policy(toml, config.late),
     )
 
 

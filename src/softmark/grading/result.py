@@ -13,6 +13,7 @@ from typing import ClassVar
 import msgspec
 
 from softmark.grading.homework import Homework
+from softmark.grading.late import Lateness
 from softmark.grading.marks import TestSpec
 from softmark.grading.points import FULL, rounded, score_of_test, total
 from softmark.grading.record import Record
@@ -156,6 +157,14 @@ class Result(Record, frozen=True):
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     total: float = 0.0
+    """The sum of the tests, whenever it was handed in."""
+    lateness: Lateness | None = None
+
+    @property
+    def mark(self) -> float:
+        """What counts: the total less what lateness costs, and never less than nothing."""
+        taken_off = self.lateness.deduction if self.lateness else 0.0
+        return max(0.0, total((self.total, -taken_off)))
 
     @property
     def finished(self) -> bool:
@@ -280,6 +289,7 @@ __all__ = [
     "CauseData",
     "Excerpt",
     "FrameData",
+    "Lateness",
     "LeaderboardEntry",
     "Outcome",
     "PartResult",

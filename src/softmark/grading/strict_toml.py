@@ -25,6 +25,9 @@ IN_WORDS = {
     "`bool`": "true or false",
     "`array`": "a list",
     "`object`": "a table",
+    "`datetime`": "a date with a time",
+    "`date`": "a date",
+    "`time`": "a time of day",
 }
 
 

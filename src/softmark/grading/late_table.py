@@ -1,0 +1,82 @@
+"""The `[late]` table of a homework.toml, checked and turned into a policy.
+
+[late]
+percent_per_day = 10               # of the homework's points, for every day begun; 0: lateness is only told
+percent_at_most = 50               # never more than this (100, if it is left out)
+grace_minutes = 15                 # so late costs nothing, and days are counted from here
+closed_after_days = 5              # what comes later than this counts for nothing
+due = 2026-03-02T23:59:00+01:00    # goes before the due date of the platform
+"""
+
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+import msgspec
+
+from softmark.grading.late import EVERYTHING, LatePolicy
+from softmark.grading.points import exact, shown
+from softmark.grading.strict_toml import LocatedToml
+
+TABLE = "late"
+
+
+class LateTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What may stand in it."""
+
+    percent_per_day: float
+    percent_at_most: float = 100.0
+    grace_minutes: float = 0.0
+    closed_after_days: int | msgspec.UnsetType = msgspec.UNSET
+    due: datetime | msgspec.UnsetType = msgspec.UNSET
+
+
+def late_policy(toml: LocatedToml, table: LateTable | msgspec.UnsetType) -> LatePolicy | None:
+    """The policy, or None if there is no such table; ConfigError if a value makes no sense."""
+    if table is msgspec.UNSET:
+        return None
+    return LatePolicy(
+        percent_per_day=_percent(toml, "percent_per_day", table.percent_per_day),
+        percent_at_most=_percent(toml, "percent_at_most", table.percent_at_most),
+        grace=_grace(toml, table.grace_minutes),
+        closed_after_days=_days(toml, table.closed_after_days),
+        due=_due(toml, table.due),
+    )
+
+
+def _percent(toml: LocatedToml, key: str, value: float) -> Fraction:
+    percent = _exact(toml, key, value)
+    if percent > EVERYTHING:
+        raise toml.wrong((TABLE, key), f"{key} must be at most 100, but is {shown(percent)}")
+    return percent
+
+
+def _grace(toml: LocatedToml, minutes: float) -> timedelta:
+    exactly = _exact(toml, "grace_minutes", minutes)
+    try:
+        return timedelta(minutes=float(exactly))
+    except OverflowError as error:
+        raise toml.wrong((TABLE, "grace_minutes"), f"grace_minutes is beyond all reason: {minutes:g}") from error
+
+
+def _days(toml: LocatedToml, days: int | msgspec.UnsetType) -> int | None:
+    if days is msgspec.UNSET:
+        return None
+    if days < 0:
+        raise toml.wrong((TABLE, "closed_after_days"), f"closed_after_days must not be negative, but is {days}")
+    return days
+
+
+def _due(toml: LocatedToml, due: datetime | msgspec.UnsetType) -> datetime | None:
+    if due is msgspec.UNSET:
+        return None
+    if due.utcoffset() is None:
+        problem = f"due must say its offset from UTC, as in {due.isoformat()}+01:00 or {due.isoformat()}Z"
+        raise toml.wrong((TABLE, "due"), problem)
+    return due
+
+
+def _exact(toml: LocatedToml, key: str, value: float) -> Fraction:
+    try:
+        return exact(value)
+    except ValueError as error:
+        raise toml.wrong((TABLE, key), f"{key} {error}") from error
