@@ -1,5 +1,6 @@
 """A result to render: one of each kind of thing that can happen."""
 
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import msgspec
 
 from softmark.grading.homework import Homework, PartSpec
+from softmark.grading.late import LatePolicy, lateness
 from softmark.grading.marks import Column, TestSpec
 from softmark.grading.result import (
     CaseResult,
@@ -137,6 +139,17 @@ def not_gradable() -> Result:
         reason_frames=(FrameData(file="attention_scores.py", line=12, function="", text="softmax(Q @ K.T"),),
         seconds=1.0,
     )
+
+
+def handed_in(late: timedelta, result: Result | None = None) -> Result:
+    """A result of something handed in so late: 10 % a day, after an hour of grace."""
+    due = datetime(2026, 3, 2, 23, 59, tzinfo=UTC)
+    policy = LatePolicy(percent_per_day=Fraction(10), grace=timedelta(hours=1))
+    return msgspec.structs.replace(result or graded(), lateness=lateness(policy, HOMEWORK.points, due + late, due))
+
+
+LATE = timedelta(days=1, hours=3)
+LATE_LINE = "Handed in 1 day 3 hours late: 2 days at 10 % each, −2 of 10 points."
 
 
 def with_student_text(text: str) -> Result:

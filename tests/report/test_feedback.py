@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from softmark.grading.result import CaseResult, CauseData, Outcome, Result, Status, VerdictData
+from softmark.grading.result import CaseResult, CauseData, Lateness, Outcome, Result, Status, VerdictData
 from softmark.report.feedback import Audience, Drawing, Feedback, Sentence, Tone, blocks_of_test, feedback
 from softmark.report.lines import as_lines
 from tests.report.sample import (
@@ -109,6 +109,17 @@ class TestStaff:
         test = with_cases(second_zero(), 3, case).tests[3]
         assert STAFF_SECRET in as_lines(blocks_of_test(test, Audience.STAFF))
         assert STAFF_SECRET not in as_lines(blocks_of_test(test, Audience.STUDENT))
+
+
+class TestLate:
+    def test_note_on_its_times_is_for_staff(self) -> None:
+        """What was assumed about times is for staff; the line is for both."""
+        lateness = Lateness(line="Handed in late.", staff_note="no time zone")
+        result = msgspec.structs.replace(graded(), lateness=lateness)
+        for audience in Audience:
+            told = feedback(result, audience)
+            assert told.late == "Handed in late."
+            assert ("no time zone" in as_lines(told.notes)) == (audience is Audience.STAFF)
 
 
 class TestParts:

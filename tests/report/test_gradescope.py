@@ -1,6 +1,7 @@
 """results.json: exactly the documented format, strict, complete, and within the platform's limits."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,14 @@ from softmark.report.gradescope import (
 )
 from tests.report.sample import (
     HIDDEN_NUMBER,
+    LATE,
+    LATE_LINE,
     PAYLOADS,
     STAFF_SECRET,
     TEST_HIDDEN_BY,
     failed,
     graded,
+    handed_in,
     not_gradable,
     passed,
     second_zero,
@@ -108,6 +112,38 @@ class TestFormat:
         content = read(not_gradable())
         assert content["output"].startswith("attention_scores.py could not be loaded: '(' was never closed\n")
         assert {test["output"] for test in content["tests"]} == {"Not run: the reason is at the top."}
+
+
+class TestLate:
+    def test_is_an_entry_that_only_takes(self) -> None:
+        """Lateness has a line of its own with no points to give, so that the maxima still add up; the score is less."""
+        content = read(handed_in(LATE))
+        assert content["score"] == 1
+        assert sum(test["max_score"] for test in content["tests"]) == 10
+        late = content["tests"][-1]
+        assert (late["number"], late["score"], late["max_score"], late["status"]) == ("late", -2, 0, "failed")
+        assert late["output"] == LATE_LINE
+        assert late["extra_data"]["days"] == 2
+
+    def test_never_makes_a_negative_score(self) -> None:
+        """The score stops at 0; the entry does not tell how little there was to lose, hidden tests included."""
+        content = read(handed_in(timedelta(days=7)))
+        assert content["score"] == 0
+        assert content["tests"][-1]["score"] == -7
+
+    def test_within_grace_is_told(self) -> None:
+        """Nothing lost is said, too, and looks like nothing lost."""
+        late = read(handed_in(timedelta(minutes=5)))["tests"][-1]
+        assert (late["score"], late["status"]) == (0, "passed")
+        assert "within the 1 hour of grace: no points taken off" in late["output"]
+
+    def test_in_time_has_no_entry(self) -> None:
+        """In time, there is nothing to say."""
+        assert len(read(handed_in(timedelta(0)))["tests"]) == 5
+
+    def test_is_there_from_the_first_second(self) -> None:
+        """Before anything ran the file is valid, late or not."""
+        assert read(handed_in(LATE, second_zero()))["score"] == 0
 
 
 class TestPolicy:
@@ -202,6 +238,13 @@ class TestCheck:
         wrong = msgspec.structs.replace(graded(), total=4.0)
         with pytest.raises(InvalidResults, match="not the sum"):
             check(encoded(wrong), wrong)
+
+    def test_refuses_a_mark_without_its_deduction(self) -> None:
+        """A late submission cannot be written as if it were in time."""
+        late = handed_in(LATE)
+        in_time = encoded(graded())
+        with pytest.raises(InvalidResults, match="does not list every test once"):
+            check(in_time, late)
 
     def test_refuses_a_score_above_the_maximum(self) -> None:
         """No test can have more than its maximum."""

@@ -9,7 +9,16 @@ import pytest
 
 from softmark.report.feedback import Audience, feedback
 from softmark.report.html import as_html
-from tests.report.sample import PAYLOADS, graded, not_gradable, second_zero, with_student_text
+from tests.report.sample import (
+    LATE,
+    LATE_LINE,
+    PAYLOADS,
+    graded,
+    handed_in,
+    not_gradable,
+    second_zero,
+    with_student_text,
+)
 
 
 class Elements(HTMLParser):
@@ -48,6 +57,13 @@ class TestAsHtml:
         ):
             assert " ".join(expected.split()) in text
         assert "svg" in page.tags
+
+    def test_of_a_late_result(self) -> None:
+        """The mark is in the heading; what lateness took off stands under it."""
+        page = read(as_html(feedback(handed_in(LATE), Audience.STUDENT)))
+        text = " ".join(page.text.split())
+        assert "1 of 10 points" in text
+        assert f"3 points earned. {LATE_LINE}" in text
 
     @pytest.mark.parametrize("audience", Audience)
     def test_is_one_file(self, audience: Audience) -> None:

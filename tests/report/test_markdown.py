@@ -7,7 +7,16 @@ from markdown_it import MarkdownIt
 
 from softmark.report.feedback import Audience, Drawing, feedback
 from softmark.report.markdown import as_markdown, blocks_as_markdown, escaped
-from tests.report.sample import PAYLOADS, WRONG_SCALE, graded, not_gradable, with_student_text
+from tests.report.sample import (
+    LATE,
+    LATE_LINE,
+    PAYLOADS,
+    WRONG_SCALE,
+    graded,
+    handed_in,
+    not_gradable,
+    with_student_text,
+)
 
 
 def rendered(markdown: str) -> str:
@@ -36,6 +45,12 @@ class TestAsMarkdown:
         """The reason comes before the table."""
         told = as_markdown(feedback(not_gradable(), Audience.STUDENT))
         assert told.index("was never closed") < told.index("| part |")
+
+    def test_of_a_late_result(self) -> None:
+        """The mark comes first, then what was earned and why the mark is less."""
+        html = rendered(as_markdown(feedback(handed_in(LATE), Audience.STUDENT)))
+        assert "ada_lovelace: <strong>1 of 10 points</strong>" in html
+        assert f"<p>3 points earned. {LATE_LINE}</p>" in html
 
     def test_without_a_place_for_pictures(self) -> None:
         """Where no picture can be stored, none is linked."""

@@ -10,10 +10,13 @@ from softmark.grading.result import Picture, Result
 from softmark.report.feedback import Audience
 from softmark.report.table import show
 from tests.report.sample import (
+    LATE,
+    LATE_LINE,
     PAYLOADS,
     WRONG_SCALE,
     failed,
     graded,
+    handed_in,
     not_gradable,
     second_zero,
     with_cases,
@@ -74,6 +77,12 @@ class TestShow:
             "  │ attention_scores.py:12  softmax(Q @ K.T",
         ]
         assert text[-1] == "      total                         0 / 10"
+
+    def test_late(self) -> None:
+        """Under the total stands what lateness costs, and the mark that is left."""
+        text = lines(printed(handed_in(LATE)))
+        total = text.index("      total                         3 / 10")
+        assert text[total + 1 : total + 3] == [f"  │ {LATE_LINE}", "  │ mark: 1 of 10"]
 
     def test_second_zero(self) -> None:
         """Before anything ran the table is complete and says that nothing ran."""

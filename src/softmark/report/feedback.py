@@ -119,6 +119,10 @@ class Feedback:
     points: float
     sections: tuple[Section, ...]
     notes: tuple[Sentence, ...]
+    mark: float = 0.0
+    """What counts: the total, less what lateness costs."""
+    late: str = ""
+    """What is to be said of when it was handed in; nothing if it was in time."""
 
 
 def feedback(result: Result, audience: Audience) -> Feedback:
@@ -133,6 +137,8 @@ def feedback(result: Result, audience: Audience) -> Feedback:
         points=result.max_score,
         sections=sections,
         notes=tuple(_notes(result, audience)),
+        mark=result.mark,
+        late=one_line(result.lateness.line) if result.lateness else "",
     )
 
 
@@ -304,7 +310,8 @@ def _notes(result: Result, audience: Audience) -> Iterable[Sentence]:
             tests = "1 test is" if kept_back == 1 else f"{kept_back} tests are"
             yield Sentence(Tone.NOTE, f"{tests} not shown here.")
         return
-    for note in result.staff_notes:
+    about_time = (result.lateness.staff_note,) if result.lateness and result.lateness.staff_note else ()
+    for note in (*result.staff_notes, *about_time):
         yield Sentence(Tone.STAFF, message(note), lead="For staff")
     for stream, text in (("stdout", result.printed.stdout), ("stderr", result.printed.stderr)):
         if text.strip():

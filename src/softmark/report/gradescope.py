@@ -1,9 +1,9 @@
 """A Result as Gradescope's results.json, exactly as its documentation describes the format.
 
-One entry per test function, in a fixed order and with fixed maxima, from the first second on. What an entry
-says is what a student may read; staff find the rest in the run's standard output, which only they see.
-Texts are declared as plain text and are shortened as far as it takes to stay within the platform's limits;
-scores are never cut.
+One entry per test function, in a fixed order and with fixed maxima, from the first second on; one more, with no points
+to give, if it was handed in late. What an entry says is what a student may read; staff find the rest in the run's
+standard output, which only they see. Texts are declared as plain text and are shortened as far as it takes to stay
+within the platform's limits; scores are never cut.
 """
 
 import json
@@ -22,6 +22,7 @@ MOST_BYTES_OF_MESSAGE = 2_000
 MOST_BYTES_OF_NAME = 400
 MOST_BYTES_OF_FILE = 800_000
 PLAIN_TEXT = "text"
+LATE = "late"
 
 
 class InvalidResults(Exception):
@@ -46,14 +47,14 @@ def encoded(result: Result) -> bytes:
 def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE) -> dict[str, Any]:
     """The file's content as plain values."""
     return {
-        "score": result.total,
+        "score": result.mark,
         "execution_time": round(result.seconds, 3),
         "output": cut(_top(result), longest_message),
         "output_format": PLAIN_TEXT,
         "test_output_format": PLAIN_TEXT,
         "test_name_format": PLAIN_TEXT,
         "stdout_visibility": "hidden",
-        "tests": [_entry(test, result, longest_message) for test in result.tests],
+        "tests": [*(_entry(test, result, longest_message) for test in result.tests), *_late(result)],
         "leaderboard": [
             {"name": one_line(entry.name), "value": _leaderboard_value(entry.value), "order": entry.order}
             for entry in result.leaderboard
@@ -69,12 +70,13 @@ def check(data: bytes, result: Result) -> None:
     except ValueError as error:
         raise InvalidResults(f"results.json is not strict JSON: {error}") from error
     scores = [(entry["number"], entry["score"], entry["max_score"]) for entry in content["tests"]]
-    if scores != [(one_line(test.number), test.score, test.max_score) for test in result.tests]:
+    tests = [(one_line(test.number), test.score, test.max_score) for test in result.tests]
+    if scores != [*tests, *((entry["number"], entry["score"], entry["max_score"]) for entry in _late(result))]:
         raise InvalidResults("results.json does not list every test once, with its score")
-    for number, score, most in scores:
+    for number, score, most in tests:
         if not (math.isfinite(most) and 0 <= score <= most):
             raise InvalidResults(f"test {number} has the score {score} of {most}")
-    if content["score"] != total(score for _, score, _ in scores):
+    if content["score"] != max(0.0, total(score for _, score, _ in scores)):
         raise InvalidResults(f"the total {content['score']} is not the sum of the scores")
 
 
@@ -93,6 +95,35 @@ def _entry(test: TestResult, result: Result, longest: int) -> dict[str, Any]:
     if test.tags:
         entry["tags"] = [one_line(tag) for tag in test.tags]
     return entry
+
+
+def _late(result: Result) -> list[dict[str, Any]]:
+    """Lateness as an entry that has no points to give and takes some away, so that all maxima add up as before.
+
+    It is the policy's deduction, however little there was to lose: less would give away the points of hidden tests.
+    """
+    late = result.lateness
+    if late is None or not late.line:
+        return []
+    return [
+        {
+            "number": LATE,
+            "name": "Time of submission",
+            "score": -late.deduction if late.deduction else 0.0,
+            "max_score": 0.0,
+            "status": "failed" if late.deduction else "passed",
+            "output": one_line(late.line),
+            "output_format": PLAIN_TEXT,
+            "visibility": "visible",
+            "extra_data": {
+                "submitted_at": late.submitted_at,
+                "due_at": late.due_at,
+                "seconds_late": late.seconds,
+                "days": late.days,
+                "excluded": late.excluded,
+            },
+        }
+    ]
 
 
 def _output(test: TestResult, result: Result) -> str:
@@ -143,6 +174,7 @@ def _provenance(result: Result) -> dict[str, Any]:
     return {
         "schema": result.schema,
         "homework": result.homework,
+        "submission": one_line(result.submission.id),
         "status": str(result.status),
         "finished": result.finished,
         "sha256": result.submission.sha256,

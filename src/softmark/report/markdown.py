@@ -31,8 +31,11 @@ def blocks_as_markdown(blocks: Iterable[Block], link_to: LinkTo | None = None) -
 def _lines(told: Feedback, link_to: LinkTo | None) -> Iterable[str]:
     yield f"# {escaped(told.title)}"
     yield ""
-    yield f"{escaped(told.submission)}: **{shown(told.total)} of {shown(told.points)} points**"
+    yield f"{escaped(told.submission)}: **{shown(told.mark)} of {shown(told.points)} points**"
     yield ""
+    if told.late:
+        yield f"{shown(told.total)} points earned. {escaped(told.late)}"
+        yield ""
     if told.headline:
         yield blocks_as_markdown(told.headline, link_to)
         yield ""

@@ -108,6 +108,9 @@ class _Layout:
             yield self._quoted(told.headline, "red")
         yield Text()
         yield Padding(self._parts(told), (0, 2))
+        if told.late:
+            yield Text()
+            yield self._quoted(_late(told), "yellow")
         for section in told.sections:
             yield Text()
             yield from self._section(section)
@@ -189,6 +192,11 @@ class _Layout:
         for expected, got, wrong in zip_longest(picture.expected, picture.got, marked(picture), fillvalue=()):
             grid.add_row(_numbers(expected, ()), _numbers(got, wrong))
         return grid
+
+
+def _late(told: Feedback) -> tuple[Sentence, Sentence]:
+    mark = f"{shown(told.mark)} of {shown(told.points)}"
+    return Sentence(Tone.FACT, told.late), Sentence(Tone.CAUSE, mark, lead="mark")
 
 
 def _numbers(row: Sequence[float | None], wrong: Sequence[bool]) -> Text:
