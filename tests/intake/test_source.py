@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from softmark.intake import source
 from softmark.intake.source import Refusal, Unreadable, check, read
 
 needs_ordinary_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -73,12 +72,11 @@ class TestRead:
         (tmp_path / "hw.py").write_bytes(b"\xff\r\n\0")
         assert read(tmp_path / "hw.py") == b"\xff\r\n\0"
 
-    def test_refuses_what_is_too_large(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_refuses_what_is_too_large(self, tmp_path: Path) -> None:
         """A file beyond the cap is the student's doing, and is not read."""
-        monkeypatch.setattr(source, "LARGEST", 1_000_000)
         (tmp_path / "hw.py").write_bytes(b"x" * 1_000_001)
         with pytest.raises(Refusal, match="the file is larger than 1 MB"):
-            read(tmp_path / "hw.py")
+            read(tmp_path / "hw.py", most=1_000_000)
 
     def test_no_such_file(self, tmp_path: Path) -> None:
         """A name that is not there."""

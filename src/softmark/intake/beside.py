@@ -1,0 +1,103 @@
+"""What is kept beside the graded file: plain modules and small data that it may import or open, nothing else.
+
+Left out, whatever is in them: files that steer pytest or Python, hidden files, names that are not plain, and modules
+that hide a module of Python or of an installed library.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.machinery import PathFinder
+from pathlib import PurePath
+
+from softmark.intake.definitions import invisible
+from softmark.intake.gather import Found
+from softmark.intake.names import is_plain, key, show
+from softmark.intake.place import FILE
+from softmark.intake.source import Refusal
+
+MOST_KEPT, MOST_BYTES = 100, 20_000_000
+_STEERING = {
+    "conftest.py", "pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py",
+    "sitecustomize.py", "usercustomize.py", "__main__.py",
+}  # fmt: skip
+_DATA = {".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".pt", ".pth", ".safetensors"}
+
+
+@dataclass
+class Beside:
+    """The files that are kept, and what is said about the others."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    staff_notes: list[str] = field(default_factory=list)
+
+
+def beside(main: Found, graded_as: str, files: Sequence[Found]) -> Beside:
+    """What lies in the folder of the graded file, or in folders of that."""
+    kept, folder = Beside(), main.path[:-1]
+    taken = {key(graded_as), key(PurePath(graded_as).stem)}  # a package `hw/` would be imported in place of `hw.py`
+    room = MOST_BYTES
+    for found in files:
+        inner = found.path[len(folder) :]
+        if found is main:
+            continue
+        if found.path[: len(folder)] != folder or not _is_welcome(inner) or found.item.kind != FILE:
+            kept.left_out.append(found.shown)
+        elif found.name.endswith(".py") and (hidden := _hidden_by(inner[0])):
+            kept.notes.append(f"your file {found.shown} hides the {hidden} module of that name, so it was left out")
+        elif not _is_free(inner, taken) or len(kept.files) == MOST_KEPT:
+            kept.left_out.append(found.shown)
+        else:
+            room -= _keep(kept, found, "/".join(inner), room)
+            taken.add(key("/".join(inner)))
+    return kept
+
+
+def _keep(kept: Beside, found: Found, name: str, room: int) -> int:
+    """Reads one file; what cannot be read is left out, for the graded file may well do without it."""
+    try:
+        content = found.read()
+    except Refusal as why:
+        kept.left_out.append(f"{found.shown} ({why})")
+        return 0
+    if len(content) > room:
+        kept.left_out.append(f"{found.shown} (all files together are larger than {MOST_BYTES // 1_000_000} MB)")
+        return 0
+    kept.files[name] = content
+    if name.endswith(".py"):
+        kept.staff_notes += invisible(name, content)
+    return len(content)
+
+
+def _is_welcome(path: tuple[str, ...]) -> bool:
+    name = path[-1]
+    if not all(map(is_plain, path)) or key(name) in _STEERING:
+        return False
+    return name.endswith(".py") or PurePath(name).suffix.casefold() in _DATA
+
+
+def _is_free(path: tuple[str, ...], taken: set[str]) -> bool:
+    """Whether no other file has this name, or a folder's name that is on the way to it."""
+    return not any(key("/".join(path[:depth])) in taken for depth in range(1, len(path) + 1))
+
+
+def _hidden_by(name: str) -> str:
+    """Whose module a file or folder of this name would stand in for: "standard", "installed", or nobody's."""
+    module = name.removesuffix(".py")
+    if module in sys.stdlib_module_names:
+        return "standard"
+    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    return "installed" if module == "softmark" or PathFinder.find_spec(module, installed) else ""
+
+
+def summary(left_out: Sequence[str]) -> tuple[str, ...]:
+    """One note for staff on everything that was not used."""
+    if not left_out:
+        return ()
+    more = f" and {len(left_out) - 10} more" if len(left_out) > 10 else ""
+    return (f"left out: {', '.join(map(show, left_out[:10]))}{more}",)

@@ -1,0 +1,106 @@
+"""Finds every file of one submission: folders are walked, a zip that a student handed in is looked through once."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from softmark.intake.archive import OF_A_STUDENT, Archive
+from softmark.intake.names import is_junk, show
+from softmark.intake.place import FILE, FOLDER, Item, Place
+from softmark.intake.source import LARGEST, Refusal
+
+MOST_FILES, DEEPEST = 5000, 12
+LARGEST_ZIP, MOST_ZIPS = 25_000_000, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A file or folder of a submission: where it lies, and what its student called it."""
+
+    place: Place
+    item: Item
+    called: tuple[str, ...]
+    """Empty for a folder whose contents are the submission."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A thing in a submission that is no folder."""
+
+    path: tuple[str, ...]
+    place: Place
+    item: Item
+
+    @property
+    def name(self) -> str:
+        return self.path[-1]
+
+    @property
+    def shown(self) -> str:
+        return show("/".join(self.path))
+
+    @property
+    def is_zip(self) -> bool:
+        return self.name.casefold().endswith(".zip")
+
+    def read(self, most: int = LARGEST) -> bytes:
+        if self.item.kind != FILE:
+            raise Refusal(f"{show(self.item.name)} is a {self.item.kind}, not a file: hand in the file itself")
+        return self.place.read(self.item.name, most)
+
+
+@dataclass
+class Gathered:
+    """Everything in a submission; what was not even looked at is named for staff."""
+
+    files: list[Found] = field(default_factory=list)
+    folders: list[tuple[str, ...]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def gather(pieces: Sequence[Piece]) -> Gathered:
+    """All files of a submission, the outer ones first."""
+    gathered = Gathered()
+    for piece in pieces:
+        _add(gathered, piece.place, piece.item, piece.called)
+    gathered.files.sort(key=lambda found: (len(found.path), found.path))
+    return gathered
+
+
+def look_through_zips(zips: Sequence[Found]) -> Gathered:
+    """What is in the zips of a submission; Refusal if one cannot be read or holds further ones only."""
+    if len(zips) > MOST_ZIPS:
+        raise Refusal(f"{len(zips)} zip archives were handed in: hand in one")
+    inside = Gathered()
+    for found in zips:
+        archive = Archive(io.BytesIO(found.read(LARGEST_ZIP)), found.shown, OF_A_STUDENT)
+        if archive.refused:
+            raise Refusal(f"{found.shown} holds the name {archive.refused[0]}: zip the file itself again")
+        for item in archive.root.items():
+            _add(inside, archive.root, item, (item.name,))
+    inside.files.sort(key=lambda found: (len(found.path), found.path))
+    return inside
+
+
+def _add(gathered: Gathered, place: Place, item: Item, called: tuple[str, ...]) -> None:
+    if called and is_junk(called[-1]):
+        return
+    if called and called[-1].startswith("."):
+        gathered.left_out.append(show("/".join(called)))
+    elif item.kind == FOLDER:
+        if len(called) > DEEPEST:
+            raise Refusal(f"folders lie more than {DEEPEST} deep in each other")
+        gathered.folders.append(called)
+        inner = place.enter(item.name)
+        for child in inner.items():
+            _add(gathered, inner, child, (*called, child.name))
+    else:
+        gathered.files.append(Found(called, place, item))
+        if len(gathered.files) > MOST_FILES:
+            raise Refusal(f"more than {MOST_FILES} files were handed in")
+
+
+def names_of(found: Sequence[Found]) -> Iterator[str]:
+    return (each.shown for each in found)

@@ -1,0 +1,98 @@
+"""Names that others chose: shown without harm, compared as people compare them, made into safe ones."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+LONGEST_ID = 80
+_UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))  # controls, bidi marks, halves of surrogate pairs
+_JUNK = {"__macosx", "__pycache__", "thumbs.db", "desktop.ini", ".ds_store", ".ipynb_checkpoints"}
+_RESERVED = re.compile(
+    r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE
+)  # Windows knows no folders of these names
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+_DRIVE = re.compile(r"[A-Za-z]:")
+LONGEST_COMPONENT, DEEPEST = 255, 30
+
+
+def show(name: str) -> str:
+    """The name with everything that a reader would not see written out, and not too long."""
+    visible = "".join(_escape(character) if unseen(character) else character for character in name[:200])
+    return visible if len(name) <= 200 else visible + "…"
+
+
+def unseen(character: str) -> bool:
+    """Whether a reader sees nothing of this character, or sees the others in another order because of it."""
+    return unicodedata.category(character) in _UNSEEN
+
+
+def nfc(name: str) -> str:
+    """The name in composed form: a Mac writes an ü as two characters."""
+    return unicodedata.normalize("NFC", name)
+
+
+def key(name: str) -> str:
+    """Names with the same key are the same file for somebody: on a Mac, on Windows, to the eye."""
+    return nfc(nfc(name).casefold())
+
+
+def is_junk(name: str) -> bool:
+    """Whether an operating system or an editor left this behind, and nobody meant to hand it in."""
+    return name.casefold() in _JUNK or name.startswith(("._", "~$"))
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is safe wherever it is used: as a file, in a shell, in a table."""
+    return bool(_PLAIN.fullmatch(name)) and not name.endswith(".")
+
+
+def safe_id(text: str) -> str:
+    """The text as a folder's name on any system; where little is left of it, a fingerprint stands for the rest."""
+    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    identity = re.sub(r"[^A-Za-z0-9._-]+", "-", ascii_text).strip(".-")[:LONGEST_ID].rstrip(".-")
+    if not identity:
+        return f"student-{_fingerprint(text)}"
+    return f"{identity}-{_fingerprint(text)}" if _RESERVED.fullmatch(identity) else identity
+
+
+def unique_ids(identities: Sequence[str], origins: Sequence[str]) -> list[str]:
+    """All different, even where case does not count; an entry's own origin tells it from others of the same name."""
+    often = Counter(map(key, identities))
+    taken: set[str] = set()
+    unique = []
+    for identity, origin in zip(identities, origins, strict=True):
+        candidate = identity if often[key(identity)] == 1 else f"{identity}-{_fingerprint(origin)}"
+        number = 1
+        while key(candidate) in taken:
+            number += 1
+            candidate = f"{identity}-{_fingerprint(origin)}-{number}"
+        taken.add(key(candidate))
+        unique.append(candidate)
+    return unique
+
+
+def inner_path(name: str) -> tuple[str, ...] | None:
+    """The folders and the file of a name in an archive; None if it could lead anywhere but into the archive."""
+    parts = tuple(name.removesuffix("/").split("/"))
+    if _DRIVE.match(name) or "\\" in name or any(part in ("", ".", "..") for part in parts):
+        return None
+    if any(unseen(character) for character in name) or len(parts) > DEEPEST:
+        return None
+    if any(len(part.encode()) > LONGEST_COMPONENT for part in parts):
+        return None
+    return parts
+
+
+def _fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+
+def _escape(character: str) -> str:
+    point = ord(character)
+    if point <= 0xFF:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"

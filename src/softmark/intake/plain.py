@@ -1,0 +1,102 @@
+"""Sources without a platform: one file, one submission in a folder, a file or a folder for each student."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import PurePath
+
+from softmark.intake.gather import Piece
+from softmark.intake.handed_in import Collection, Entry, Student
+from softmark.intake.names import is_junk, key, nfc, safe_id, show
+from softmark.intake.place import FOLDER, Item, Place
+from softmark.intake.slips import ending, is_slip
+from softmark.intake.submission import Submission
+from softmark.intake.wanted import Wanted
+
+ONE_SUBMISSION = "one submission"
+_NOT_A_STUDENT = {"readme", "roster", "grades", "license"}
+_HANDED_IN = {
+    ".zip", ".rar", ".7z", ".tar", ".gz", ".tgz", ".doc", ".docx", ".odt", ".rtf", ".pdf", ".pages", ".html",
+}  # fmt: skip
+
+
+def visible(items: list[Item]) -> list[Item]:
+    """What is not a system's or an editor's own."""
+    return [item for item in items if not is_junk(item.name) and not item.name.startswith(".")]
+
+
+def single(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
+    """A folder that holds the wanted file itself is one submission, unless its folders hold it too."""
+    programs = [nfc(item.name) for item in items if item.kind != FOLDER and ending(item.name)]
+    if not _of_one_student(programs, wanted):
+        return None
+    holding = [item for item in items if item.kind == FOLDER and _holds(place.enter(item.name), wanted)]
+    if len(holding) > 1:
+        return None
+    return Collection(ONE_SUBMISSION, (whole(place, PurePath(place.origin).name.removesuffix(".zip")),))
+
+
+def whole(place: Place, name: str) -> Entry:
+    """Everything in a folder as one submission."""
+    identity = safe_id(name)
+    pieces = tuple(Piece(place, item, (item.name,)) for item in place.items())
+    return Entry(identity, (Student(identity, show(name)),), place.origin, Submission(pieces))
+
+
+def by_student(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
+    """One folder or one file for each student, named after them."""
+    folders = [item for item in items if item.kind == FOLDER]
+    files: dict[str, list[Item]] = defaultdict(list)
+    ignored = []
+    for item in items:
+        if item.kind != FOLDER and _is_handed_in(item.name, wanted):
+            files[key(stem(item.name))].append(item)
+        elif item.kind != FOLDER:
+            ignored.append(f"{place.origin}/{show(item.name)}")
+    entries = [_folder(place, folder) for folder in folders] + [
+        _files(place, group, wanted) for group in files.values()
+    ]
+    if not entries:
+        return None
+    kind = "folder of folders" if folders else "folder of files"
+    return Collection(kind, tuple(entries), tuple(ignored))
+
+
+def stem(name: str) -> str:
+    """The name without its ending, or without both of `.py.txt`."""
+    base = PurePath(name).stem
+    return PurePath(base).stem if ending(name) and ending(base) else base
+
+
+def _of_one_student(programs: list[str], wanted: Wanted) -> bool:
+    expected = (wanted.file, wanted.notebook)
+    if len(programs) == 1:
+        return any(programs[0] == name or is_slip(programs[0], name) for name in expected)
+    return any(name in programs for name in expected)
+
+
+def _holds(place: Place, wanted: Wanted) -> bool:
+    return any(nfc(item.name) in (wanted.file, wanted.notebook) for item in place.items())
+
+
+def _is_handed_in(name: str, wanted: Wanted) -> bool:
+    if key(stem(name)) in _NOT_A_STUDENT or name in (wanted.file, wanted.notebook):
+        return False
+    return bool(ending(name)) or PurePath(name).suffix.casefold() in _HANDED_IN
+
+
+def _folder(place: Place, item: Item) -> Entry:
+    identity = safe_id(item.name)
+    student = Student(identity, show(item.name))
+    origin = f"{place.origin}/{show(item.name)}"
+    return Entry(identity, (student,), origin, Submission((Piece(place, item, ()),)))
+
+
+def _files(place: Place, items: list[Item], wanted: Wanted) -> Entry:
+    """Files that are named after their student stand for the wanted ones: nobody misnamed them."""
+    name = stem(items[0].name)
+    called = {".py": wanted.file, ".ipynb": wanted.notebook}
+    pieces = tuple(Piece(place, item, (called.get(ending(item.name), item.name),)) for item in items)
+    origin = ", ".join(f"{place.origin}/{show(item.name)}" for item in items)
+    identity = safe_id(name)
+    return Entry(identity, (Student(identity, show(name)),), origin, Submission(pieces))
