@@ -94,11 +94,16 @@ class Grader:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if any(lane.busy for lane in self.lanes) and os.name == "posix":
-            self._process.send_signal(signal.SIGINT)  # nobody waits for what it is doing, which may take minutes
+        if any(lane.busy for lane in self.lanes):
+            self.interrupt()  # nobody waits for what it is doing, which may take minutes
         for lane in self.lanes:
             lane.close()
         self._process.wait()
+
+    def interrupt(self) -> None:
+        """End it without waiting for what it is doing; it cleans up before it goes."""
+        if os.name == "posix":
+            self._process.send_signal(signal.SIGINT)
 
     def ready(self) -> Result:
         """Wait until it can grade; the result of second zero. UsageError if it refuses because of what was asked."""

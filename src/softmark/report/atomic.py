@@ -3,12 +3,24 @@
 import errno
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def replace_file(path: Path, data: bytes, check: Callable[[bytes], None]) -> None:
-    """Puts `data` at `path`: written beside it, made durable, read back and checked, then renamed.
+    """Puts `data` at `path`, after it has been read back and checked."""
+    with replacement(path) as file:
+        file.write(data)
+        file.flush()
+        file.seek(0)
+        check(file.read())
+
+
+@contextmanager
+def replacement(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of `path` at the end: made beside it, made durable, then renamed.
 
     If anything goes wrong, what was at `path` before is still there, and nothing else is.
     """
@@ -17,11 +29,9 @@ def replace_file(path: Path, data: bytes, check: Callable[[bytes], None]) -> Non
     descriptor = os.open(beside, flags, 0o600)
     try:
         with os.fdopen(descriptor, "w+b") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
-            file.seek(0)
-            check(file.read())
         os.replace(beside, path)
     except BaseException:
         beside.unlink(missing_ok=True)

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from softmark.grading.homework import Homework
+    from softmark.grading.messages import Setup
     from softmark.grading.result import Result
     from softmark.student import OwnWork
 
-FINDINGS, USAGE, FAULT = 1, 2, 3
+FINDINGS, USAGE, FAULT, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     name="softmark",
@@ -48,33 +50,67 @@ def softmark() -> None:
 
 @app.command()
 def grade(
-    path: Annotated[Path, typer.Argument(help="The file that was handed in.", show_default=False)],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="A file, or a class: folders, zips, exports of a platform.", show_default=False
+        ),
+    ],
     assignment: Annotated[
         str, typer.Option("--assignment", "-a", help="The homework to grade it as.", show_default=False)
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A folder to keep results in.", show_default=False)
+        Path | None,
+        typer.Option("--output", "-o", help="A folder to keep results in; for a class: results/HOMEWORK."),
     ] = None,
+    jobs: Annotated[int, typer.Option(help="Submissions side by side; 0: one for each core.", min=0)] = 0,
     isolation: Annotated[Isolation, typer.Option(help="Grade behind these walls or not at all.")] = Isolation.full,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has not changed, too.")] = False,
     timeout: Annotated[
         float | None, typer.Option(help="Seconds that one submission may take altogether.", min=1, show_default=False)
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the Result as JSON instead of the table.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the Result of one file as JSON.")] = False,
 ) -> None:
-    """Grade what was handed in, with the hidden tests, in a walled process."""
-    from softmark.batch.one import grade_one
+    """Grade what was handed in, with the hidden tests, in a walled process: one file, or a whole class."""
     from softmark.grading.homework import course_root, load_homework
     from softmark.grading.messages import Setup
-    from softmark.grading.result import Status
 
     root = course_root()
     homework = load_homework(assignment, root)
+    one = len(paths) == 1 and not paths[0].is_dir() and paths[0].suffix.casefold() != ".zip"
+    setup = Setup(str(root), homework.name, isolation.value, timeout, progress=one and output is not None)
+    faulty = (
+        _grade_file(paths[0], output, setup, json) if one else _grade_class(paths, output, homework, setup, jobs, fresh)
+    )
+    if faulty:
+        raise typer.Exit(FAULT)
+
+
+def _grade_file(path: Path, output: Path | None, setup: Setup, json: bool) -> bool:
+    """Whether the grader failed."""
+    from softmark.batch.one import grade_one
+    from softmark.grading.result import Status
+
     keep = _results_file(output, path.stem)
-    setup = Setup(str(root), homework.name, isolation.value, timeout, progress=output is not None)
     result = grade_one(path, setup, keep, meanwhile=lambda: import_module("softmark.report.table"))
     _print_result(result, json)
-    if result.status is Status.GRADER_ERROR:
-        raise typer.Exit(FAULT)
+    return result.status is Status.GRADER_ERROR
+
+
+def _grade_class(
+    paths: list[Path], output: Path | None, homework: Homework, setup: Setup, jobs: int, fresh: bool
+) -> bool:
+    """Whether the grader failed for somebody."""
+    from rich.console import Console
+
+    from softmark.cli.class_run import ClassOptions, grade_class
+
+    folder = output or Path("results") / homework.name
+    options = ClassOptions(paths, folder, jobs or os.cpu_count() or 1, fresh)
+    try:
+        return grade_class(options, homework, setup, Console()).faults > 0
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @app.command()

@@ -1,0 +1,236 @@
+"""The journal of a class: every grading there ever was, in one SQLite file; what a run that was killed left done.
+
+One transaction per submission, on disk before the next is looked at: killed at any moment, a run loses at most the
+submissions that were just being graded. Nothing is overwritten. The mark that counts is that of the latest grading
+that is one: a failure of the grader itself never takes an earlier mark away, and is tried again by the next run.
+
+    runs          one row for each `softmark grade` of this class
+    submissions   whose they are, where they came from, when: as the latest run found it
+    gradings      append-only; `fingerprint` says of what exactly (files, hidden tests, reference, versions, walls)
+
+The file's user_version is the version of this schema; an older file is brought up to date when it is opened.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from softmark.batch.graded import Graded, StudentData
+from softmark.grading.errors import UsageError
+from softmark.grading.record import Record
+from softmark.grading.result import Result, Status, decode, encode
+
+FILE = "gradebook.sqlite"
+_MIGRATIONS = (  # number n brings a file of version n to version n + 1
+    """
+    CREATE TABLE runs (number INTEGER PRIMARY KEY, homework TEXT NOT NULL, started TEXT NOT NULL);
+    CREATE TABLE submissions (id TEXT PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs, known BLOB NOT NULL);
+    CREATE TABLE gradings (
+        number INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL REFERENCES runs,
+        submission TEXT NOT NULL REFERENCES submissions,
+        fingerprint TEXT NOT NULL,
+        status TEXT NOT NULL,
+        mark REAL NOT NULL,
+        result BLOB NOT NULL
+    );
+    CREATE INDEX gradings_of_a_submission ON gradings (submission, number);
+    """,
+)
+_CURRENT = """
+    SELECT s.id, s.known, g.result, latest.status, latest.result
+    FROM submissions s
+    JOIN gradings latest ON latest.number = (
+        SELECT max(number) FROM gradings WHERE submission = s.id AND run <= :run)
+    JOIN gradings g ON g.number = coalesce(
+        (SELECT max(number) FROM gradings WHERE submission = s.id AND run <= :run AND status != :error), latest.number)
+"""
+
+
+class Known(Record, frozen=True):
+    """What is known about a submission besides its mark."""
+
+    students: tuple[StudentData, ...] = ()
+    origin: str = ""
+    submitted_at: str | None = None
+    due_at: str | None = None
+    late: bool | None = None
+    earlier: tuple[str, ...] = ()
+
+
+class Journal:
+    """One class's journal, open for one run; a context manager."""
+
+    def __init__(self, folder: Path, homework: str, *, write: bool = True) -> None:
+        self.path = folder / FILE
+        self._lock = _lock(folder) if write else None
+        try:
+            self._db = _open(self.path, write=write)
+            self._check_homework(homework)
+            self.run = self._begin(homework) if write else self._last_run()
+        except BaseException:
+            self._unlock()
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._db.close()
+        self._unlock()
+
+    def know(self, submissions: Iterable[tuple[str, Known]]) -> None:
+        """Note whose the submissions of this run are."""
+        with self._db:
+            self._db.executemany(
+                "INSERT INTO submissions VALUES (?, ?, ?) "
+                "ON CONFLICT (id) DO UPDATE SET run = excluded.run, known = excluded.known",
+                ((name, self.run, msgspec.json.encode(known)) for name, known in submissions),
+            )
+
+    def done(self) -> dict[str, str]:
+        """The fingerprint of each submission's latest grading, unless that failed."""
+        rows = self._db.execute(
+            "SELECT submission, fingerprint FROM gradings WHERE status != ? "
+            "AND number IN (SELECT max(number) FROM gradings GROUP BY submission)",
+            (Status.GRADER_ERROR,),
+        )
+        return dict(rows)
+
+    def record(self, submission: str, fingerprint: str, result: Result) -> None:
+        """Add a grading; it is on disk when this returns."""
+        row = (self.run, submission, fingerprint, result.status, result.total, zlib.compress(encode(result), 1))
+        with self._db:
+            self._db.execute(
+                "INSERT INTO gradings (run, submission, fingerprint, status, mark, result) VALUES (?, ?, ?, ?, ?, ?)",
+                row,
+            )
+
+    def graded(self, run: int | None = None) -> Iterator[tuple[Graded, Known]]:
+        """What counts after that run (the present one, if none is named), in the order of the ids."""
+        return map(_graded, self._db.execute(f"{_CURRENT} ORDER BY s.id", self._as_of(run)))
+
+    def counting(self, submission: str) -> tuple[Graded, Known]:
+        """What counts of one submission that has been graded."""
+        return _graded(
+            self._db.execute(f"{_CURRENT} WHERE s.id = :id", {**self._as_of(None), "id": submission}).fetchone()
+        )
+
+    def _as_of(self, run: int | None) -> dict[str, object]:
+        return {"run": self.run if run is None else run, "error": Status.GRADER_ERROR}
+
+    def _begin(self, homework: str) -> int:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._db:
+            number = self._db.execute("INSERT INTO runs (homework, started) VALUES (?, ?)", (homework, now)).lastrowid
+        assert number is not None
+        return number
+
+    def _last_run(self) -> int:
+        (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM runs").fetchone()
+        return int(number)
+
+    def _check_homework(self, homework: str) -> None:
+        row = self._db.execute("SELECT homework FROM runs WHERE homework != ? LIMIT 1", (homework,)).fetchone()
+        if row is not None:
+            self._db.close()
+            raise UsageError(
+                f"{self.path.parent} holds the results of {row[0]}; choose another folder for {homework} with -o"
+            )
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+
+
+def homework_of(folder: Path) -> str:
+    """The homework whose results a folder holds."""
+    path = folder / FILE
+    if not path.is_file():
+        raise UsageError(f"{folder} holds no results: there is no {FILE} in it; name the folder that was given with -o")
+    with closing(_open(path, write=False)) as db:
+        row = db.execute("SELECT homework FROM runs LIMIT 1").fetchone()
+    if row is None:
+        raise UsageError(f"{path} holds no results yet")
+    return str(row[0])
+
+
+def _graded(row: tuple[str, bytes, bytes, str, bytes]) -> tuple[Graded, Known]:
+    name, known_data, data, latest_status, latest = row
+    known, result = msgspec.json.decode(known_data, type=Known), _result(data)
+    if latest_status == Status.GRADER_ERROR != result.status:
+        result = _with_note(result, _result(latest))
+    graded = Graded(
+        id=name,
+        students=known.students,
+        origin=known.origin,
+        submitted_at=known.submitted_at,
+        earlier=known.earlier,
+        result=result,
+    )
+    return graded, known
+
+
+def _with_note(kept: Result, failed: Result) -> Result:
+    why = "; ".join(failed.staff_notes) or "a hidden test or the reference failed"
+    note = f"the latest attempt at grading failed ({why}); this is the mark from before"
+    return msgspec.structs.replace(kept, staff_notes=(*kept.staff_notes, note))
+
+
+def _result(data: bytes) -> Result:
+    return decode(zlib.decompress(data))
+
+
+def _lock(folder: Path) -> int:
+    """One run at a time: a lock on the folder itself, which the kernel releases however the run ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        why = f"results cannot be written to {folder}: {error.strerror}"
+        raise UsageError(f"{why}; choose another folder with -o") from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise UsageError(f"another run is writing to {folder}; wait for its end, or choose another folder") from None
+    return descriptor
+
+
+def _open(path: Path, *, write: bool) -> sqlite3.Connection:
+    with _explained(path):
+        db = sqlite3.connect(path if write else f"{path.absolute().as_uri()}?mode=ro", uri=not write)
+        try:
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            if version > len(_MIGRATIONS):
+                raise UsageError(f"{path} was written by a newer softmark: install that one, or choose another folder")
+            if write:
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = FULL")  # a power cut loses no mark either
+                _migrate(db, version)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def _migrate(db: sqlite3.Connection, version: int) -> None:
+    for number in range(version, len(_MIGRATIONS)):
+        db.executescript(f"BEGIN; {_MIGRATIONS[number]}; PRAGMA user_version = {number + 1}; COMMIT")
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise UsageError(f"{path} cannot be used as a journal: {error}; choose another folder with -o") from None

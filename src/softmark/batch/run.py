@@ -1,0 +1,169 @@
+"""Grades a class: many submissions, several at a time, each recorded the moment it is finished.
+
+A thread per lane reads submissions and asks its judge; the caller's thread, which iterates, alone writes the journal.
+A judge that breaks is the grader's fault: the thread gets an engine of its own and tries that submission once more. If
+that breaks too, the submission is recorded as not graded because of us, and everything else goes on.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from softmark.batch.engines import Engines, OwnLane
+from softmark.batch.graded import StudentData
+from softmark.batch.grader import EngineFailed
+from softmark.batch.jobs import Fingerprints, Task, read, wanted_by
+from softmark.batch.journal import Journal, Known
+from softmark.grading.homework import Homework
+from softmark.grading.messages import Setup
+from softmark.grading.result import Outcome, Result, Status
+from softmark.intake.handed_in import Entry
+
+_AHEAD = 4  # results of each lane that may wait to be recorded
+_POLL = 0.1  # seconds between looks at threads that are ending
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One submission of the run is done: graded just now, or found unchanged."""
+
+    entry: Entry
+    fingerprint: str
+    result: Result | None
+    """None: nothing has changed since it was graded, and the journal has the result."""
+
+
+@dataclass(frozen=True)
+class _Left:
+    """A thread has ended; by this fault, if there was one."""
+
+    fault: BaseException | None
+
+
+class ClassRun:
+    """One run over a class; a context manager that stops everything it started."""
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        homework: Homework,
+        setup: Setup,
+        journal: Journal,
+        *,
+        jobs: int,
+        fresh: bool = False,
+    ) -> None:
+        lanes = max(1, min(jobs, len(entries)))
+        self._journal, self._wanted = journal, wanted_by(homework)
+        self._entries, self._taking = iter(entries), threading.Lock()
+        self._done = {} if fresh else journal.done()
+        self._fingerprints = Fingerprints(homework, setup)
+        self._engines = Engines(setup, lanes)
+        self._items: queue.SimpleQueue[Finished | _Left] = queue.SimpleQueue()
+        self._ahead = threading.Semaphore(_AHEAD * lanes)
+        self._threads = [threading.Thread(target=self._work, args=(number,)) for number in range(lanes)]
+        journal.know((entry.id, known(entry)) for entry in entries)
+
+    def __enter__(self) -> ClassRun:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __iter__(self) -> Iterator[Finished]:
+        """Each submission as it is finished, in the order in which that happens; its grading is in the journal."""
+        at_work = len(self._threads)
+        while at_work:
+            item = self._items.get()
+            if isinstance(item, Finished):
+                self._ahead.release()
+                self._record(item)
+                yield item
+            elif item.fault is not None:
+                raise item.fault
+            else:
+                at_work -= 1
+
+    def __exit__(self, *exception: object) -> None:
+        """What is finished is recorded, what is being graded is dropped."""
+        self._engines.stop()
+        for thread in self._threads:
+            while thread.is_alive():
+                self._ahead.release()  # it may be waiting for a reader who will not come
+                thread.join(_POLL)
+        while not self._items.empty():
+            item = self._items.get()
+            if isinstance(item, Finished):
+                self._record(item)
+        self._engines.close()
+
+    def _record(self, item: Finished) -> None:
+        if item.result is not None:
+            self._journal.record(item.entry.id, item.fingerprint, item.result)
+
+    def _work(self, number: int) -> None:
+        """One thread's share: whatever nobody else has taken."""
+        own, fault = OwnLane(self._engines, number), None
+        try:
+            while (entry := self._next()) is not None:
+                self._ahead.acquire()
+                self._items.put(self._finish(entry, own))
+        except BaseException as error:  # the thread that iterates raises it
+            fault = None if self._engines.stopped else error
+        self._items.put(_Left(fault))
+
+    def _next(self) -> Entry | None:
+        with self._taking:
+            return None if self._engines.stopped else next(self._entries, None)
+
+    def _finish(self, entry: Entry, own: OwnLane) -> Finished:
+        task = read(entry, self._wanted)
+        fingerprint = self._fingerprints.of(task)
+        if self._done.get(entry.id) == fingerprint:
+            return Finished(entry, fingerprint, None)
+        if task.handed.refusal:
+            return Finished(entry, fingerprint, task.refused(self._engines.pending))
+        return Finished(entry, fingerprint, task.with_staff_notes(self._judge(task, own)))
+
+    def _judge(self, task: Task, own: OwnLane) -> Result:
+        result = self._attempt(task, own)
+        if _broke_off(result):
+            own.replace()
+            result = self._attempt(task, own)
+            if _broke_off(result):
+                own.replace()  # the next submission finds a judge in good order
+        return result
+
+    def _attempt(self, task: Task, own: OwnLane) -> Result:
+        result = msgspec.structs.replace(self._engines.pending, submission=task.submission, notes=task.handed.notes)
+        try:
+            for so_far in own.lane.grade(task.job):
+                result = so_far
+        except EngineFailed as failure:
+            if self._engines.stopped:
+                raise
+            notes = (*result.staff_notes, str(failure))
+            result = msgspec.structs.replace(result, status=Status.GRADER_ERROR, staff_notes=notes)
+        return result
+
+
+def known(entry: Entry) -> Known:
+    """What the journal keeps about a submission besides its marks."""
+    return Known(
+        students=tuple(StudentData(id=s.id, name=s.name, email=s.email) for s in entry.students),
+        origin=entry.origin,
+        submitted_at=None if entry.submitted_at is None else entry.submitted_at.isoformat(),
+        due_at=None if entry.due_at is None else entry.due_at.isoformat(),
+        late=entry.late,
+        earlier=entry.earlier,
+    )
+
+
+def _broke_off(result: Result) -> bool:
+    """Whether the grader failed on the way: not one broken test, but what came after it was not run."""
+    unrun = any(test.outcome is Outcome.NOT_RUN for test in result.tests)
+    return result.status is Status.GRADER_ERROR and unrun
