@@ -138,7 +138,7 @@ class TestBadUsage:
             (["grade", "\udcff.py"], "no such file: "),
             (["grade", FILE, "--timeout", "0"], "Invalid value for '--timeout'"),
             (["grade", FILE, "--isolation", "most"], "Invalid value for '--isolation'"),
-            (["grade"], "Missing argument 'path'"),
+            (["grade"], "Missing argument 'PATH...'"),
         ],
         ids=["link", "a name that is no text", "timeout", "isolation", "no file"],
     )

@@ -98,8 +98,8 @@ class TestBadUsage:
         assert "Did you mean 'attention_scores'" in said
 
     def test_directory(self, tmp_path: Path) -> None:
-        """A folder where a file is expected."""
-        assert "is a directory" in self.refused(grade(tmp_path))
+        """A folder with nothing in it."""
+        assert "no submission in" in self.refused(grade(tmp_path, "-o", tmp_path / "results"))
 
     def test_fifo(self, tmp_path: Path) -> None:
         """A named pipe is not waited for."""

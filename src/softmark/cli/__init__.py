@@ -77,7 +77,7 @@ def grade(
 
     root = course_root()
     homework = load_homework(assignment, root)
-    one = len(paths) == 1 and not paths[0].is_dir() and paths[0].suffix.casefold() != ".zip"
+    one = len(paths) == 1 and not os.path.isdir(paths[0]) and paths[0].suffix.casefold() != ".zip"
     setup = Setup(str(root), homework.name, isolation.value, timeout, progress=one and output is not None)
     faulty = (
         _grade_file(paths[0], output, setup, json) if one else _grade_class(paths, output, homework, setup, jobs, fresh)
