@@ -89,16 +89,17 @@ class Judge:
         session.load()
         for _, specs in groupby(self._desk.specs, key=lambda spec: spec.part):
             tests: list[tuple[TestSpec, list[Trial]]] = []
+            unrun: list[TestResult] = []
             for spec in specs:
                 if session.out_of_time:
-                    result = result.with_test(_not_run(spec))
+                    unrun.append(_not_run(spec))
                     continue
                 tests.append((spec, [self._desk.judge(item, session) for item in self._items[spec.nodeid]]))
-                result = result.with_test(_finished(*tests[-1]))
-                yield result
+                if self._setup.progress:
+                    result = result.with_test(_finished(*tests[-1]))
+                    yield result
             self._desk.name_mistakes([trial for _, trials in tests for trial in trials])
-            for spec, trials in tests:
-                result = result.with_test(_finished(spec, trials))
+            result = result.with_test(*unrun, *(_finished(spec, trials) for spec, trials in tests))
             yield result
 
     def _not_gradable(self, result: Result, refusal: NotLoadable, session: StudentSession) -> Result:

@@ -176,16 +176,17 @@ class Result(Record, frozen=True):
         """The columns that were filled."""
         return tuple(test.leaderboard for test in self.tests if test.leaderboard is not None)
 
-    def with_test(self, finished: TestResult) -> "Result":
-        """The same result with this test in its place, added up anew."""
-        if finished.name not in {test.name for test in self.tests}:
-            raise KeyError(f"{finished.name} is none of the tests of {self.homework}")
-        tests = tuple(finished if test.name == finished.name else test for test in self.tests)
+    def with_test(self, *finished: TestResult) -> "Result":
+        """The same result with these tests in their places, added up anew."""
+        new = {test.name: test for test in finished}
+        tests = tuple(new.pop(test.name, test) for test in self.tests)
+        if new:
+            raise KeyError(f"{', '.join(new)}: none of the tests of {self.homework}")
         parts = tuple(
             msgspec.structs.replace(part, earned=total(t.score for t in tests if t.part == part.number))
             for part in self.parts
         )
-        faulty = finished.outcome is Outcome.GRADER_ERROR
+        faulty = any(test.outcome is Outcome.GRADER_ERROR for test in finished)
         return msgspec.structs.replace(
             self,
             tests=tests,
@@ -219,9 +220,11 @@ def pending(
 
 def refused(result: Result, reason: str, frames: tuple[FrameData, ...] = ()) -> Result:
     """Nothing in the submission can be graded: every test failed, for the one reason at the top."""
+    failed = []
     for test in result.tests:
         cases = tuple(msgspec.structs.replace(case, outcome=Outcome.FAILED) for case in test.cases)
-        result = result.with_test(msgspec.structs.replace(test, cases=cases, outcome=Outcome.FAILED))
+        failed.append(msgspec.structs.replace(test, cases=cases, outcome=Outcome.FAILED))
+    result = result.with_test(*failed)
     return msgspec.structs.replace(result, status=Status.NOT_GRADABLE, reason=reason, reason_frames=frames)
 
 
