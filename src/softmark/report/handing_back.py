@@ -1,0 +1,40 @@
+"""What is given back to each student: `submissions/<id>/` with the feedback as a page and as text, and the marks."""
+
+import re
+from pathlib import Path
+
+from softmark.batch.graded import Graded
+from softmark.report.atomic import replace_file
+from softmark.report.feedback import Audience, feedback
+from softmark.report.gradescope import write_results
+from softmark.report.html import as_html
+from softmark.report.markdown import as_markdown
+
+SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
+
+
+def feedback_folder(results: Path, submission: str) -> Path:
+    """Where a submission's feedback is; ValueError if the id is no safe name, which intake never gives."""
+    if not SAFE_NAME.fullmatch(submission):
+        raise ValueError(f"{submission!r} cannot be the name of a folder")
+    return results / "submissions" / submission
+
+
+def write_feedback(graded: Graded, results: Path) -> None:
+    """Replaces feedback.md, feedback.html and results.json of this submission."""
+    folder = feedback_folder(results, graded.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    told = feedback(graded.result, Audience.STUDENT)
+    _write(folder / "feedback.md", as_markdown(told))
+    _write(folder / "feedback.html", as_html(told))
+    write_results(graded.result, folder / "results.json")
+
+
+def _write(path: Path, text: str) -> None:
+    data = text.encode("utf-8")
+
+    def check(written: bytes) -> None:
+        if written != data:
+            raise OSError(f"{path} did not come back from the disk as it was written")
+
+    replace_file(path, data, check)

@@ -1,0 +1,94 @@
+"""Marks as files that Canvas and Moodle import.
+
+Who has no mark because the grader failed has no line in them: Canvas takes an empty cell for "delete the mark that is
+there". `grades.without_mark` names those left out.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from softmark.report.csv_cells import csv_line, write_csv
+from softmark.report.grades import Grade
+
+CANVAS_STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+MOODLE_COLUMNS = (
+    "Identifier",
+    "Full name",
+    "Email address",
+    "Status",
+    "Grade",
+    "Maximum Grade",
+    "Grade can be changed",
+    "Last modified (submission)",
+    "Last modified (grade)",
+)
+NEVER = "-"
+
+
+@dataclass(frozen=True)
+class CanvasColumn:
+    """The assignment's column in Canvas's gradebook, and whose ids the students have.
+
+    Canvas finds an assignment by the number in its heading and makes a new one if there is none. It finds a student by
+    `ID`, its own number, which is what a download of submissions from Canvas has in its file names; ids from elsewhere
+    are the institution's (`SIS User ID`).
+    """
+
+    title: str
+    assignment_id: int | None = None
+    ids_of_canvas: bool = False
+
+    @property
+    def heading(self) -> str:
+        """As Canvas's own export has it: "Attention scores (98765)"."""
+        return self.title if self.assignment_id is None else f"{self.title} ({self.assignment_id})"
+
+
+def write_canvas(grades: Sequence[Grade], column: CanvasColumn, path: Path) -> None:
+    """Replaces the file by one for Canvas: Grades, Import."""
+    write_csv(path, canvas_lines(grades, column), for_people=False)
+
+
+def write_moodle(grades: Iterable[Grade], path: Path) -> None:
+    """Replaces the file by one for Moodle: as the assignment's grading worksheet, or as a CSV import of grades.
+
+    The worksheet knows students by the number that Moodle puts into the names of downloaded folders; an import of
+    grades knows them by their email address. The time of the last grade is left unknown, so that Moodle overwrites a
+    grade it has already only if that is asked for when uploading.
+    """
+    write_csv(path, moodle_lines(grades), for_people=False)
+
+
+def canvas_lines(grades: Sequence[Grade], column: CanvasColumn) -> Iterator[bytes]:
+    """The lines of the file for Canvas; the second says what the assignment is worth."""
+    yield csv_line((*CANVAS_STUDENT, column.heading))
+    if grades:
+        yield csv_line(("Points Possible", None, None, None, None, grades[0].max_score))
+    for grade in grades:
+        student = grade.student
+        ids = (student.id, None) if column.ids_of_canvas else (None, student.id)
+        if grade.mark is not None:
+            yield csv_line((student.name or student.id, *ids, student.email, None, grade.mark))
+
+
+def moodle_lines(grades: Iterable[Grade]) -> Iterator[bytes]:
+    """The lines of the file for Moodle, in the columns of its own worksheet."""
+    yield csv_line(MOODLE_COLUMNS)
+    for grade in grades:
+        student = grade.student
+        known = student.id.isascii() and student.id.isdecimal()
+        if grade.mark is not None:
+            yield csv_line(
+                (
+                    f"Participant {student.id}" if known else None,
+                    student.name,
+                    student.email,
+                    "Submitted for grading",
+                    grade.mark,
+                    grade.max_score,
+                    "Yes",
+                    grade.submitted_at or NEVER,
+                    NEVER,
+                )
+            )

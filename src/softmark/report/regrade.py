@@ -1,0 +1,134 @@
+"""What grading again has changed: the difference of two gradebooks, student by student and part by part."""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+
+from softmark.batch.graded import Graded
+from softmark.grading.points import total
+from softmark.grading.record import Record
+from softmark.report.grades import Grade, class_grades, grades_of
+
+
+class Difference(Record, frozen=True):
+    """Something that has other points than before; None is no mark, or no such part."""
+
+    what: str
+    """A part, as "1 attend"; or "lateness", with what it takes off as negative points."""
+    old: float | None
+    new: float | None
+
+
+class Change(Record, frozen=True):
+    """A student whose grade is another one."""
+
+    id: str
+    name: str
+    old: float | None
+    new: float | None
+    old_status: str
+    new_status: str
+    differences: tuple[Difference, ...]
+
+    @property
+    def by(self) -> float | None:
+        """How much the mark has risen; None if there was or is none."""
+        return None if self.old is None or self.new is None else total((self.new, -self.old))
+
+
+class Single(Record, frozen=True):
+    """A student who is in one of the two gradebooks only."""
+
+    id: str
+    name: str
+    mark: float | None
+
+
+class Regrade(Record, frozen=True):
+    """Only what differs, and how many do not."""
+
+    changed: tuple[Change, ...]
+    added: tuple[Single, ...]
+    missing: tuple[Single, ...]
+    same: int
+    mean_old: float | None
+    """Of the students who have a mark in both."""
+    mean_new: float | None
+
+    @property
+    def identical(self) -> bool:
+        """Whether nothing has changed for anybody."""
+        return not (self.changed or self.added or self.missing)
+
+
+def compare(old: Iterable[Graded], new: Iterable[Graded]) -> Regrade:
+    """The difference of two gradings of a class."""
+    before, after = _by_student(old), _by_student(new)
+    both = [(before[student], after[student]) for student in sorted(before.keys() & after.keys())]
+    changes = tuple(change for pair in both if (change := _change(*pair)))
+    marks = [(b.mark, a.mark) for b, a in both if b.mark is not None and a.mark is not None]
+    return Regrade(
+        changed=changes,
+        added=tuple(_single(after[student]) for student in sorted(after.keys() - before.keys())),
+        missing=tuple(_single(before[student]) for student in sorted(before.keys() - after.keys())),
+        same=len(both) - len(changes),
+        mean_old=total(old for old, _ in marks) / len(marks) if marks else None,
+        mean_new=total(new for _, new in marks) / len(marks) if marks else None,
+    )
+
+
+def summary(regrade: Regrade) -> str:
+    """The whole of it in a sentence or two."""
+    if regrade.identical:
+        return f"No difference: {_students(regrade.same)} with the same marks in every part."
+    marks = [change.by for change in regrade.changed]
+    raised, lowered = sum(by is not None and by > 0 for by in marks), sum(by is not None and by < 0 for by in marks)
+    others = len(marks) - raised - lowered
+    said = [f"{raised} higher", f"{lowered} lower", *([f"{others} otherwise changed"] if others else [])]
+    said.append(f"{regrade.same} the same")
+    text = f"Marks: {', '.join(said)}."
+    if regrade.mean_old is not None and regrade.mean_new is not None:
+        text += f" Mean {regrade.mean_old:.2f} → {regrade.mean_new:.2f}."
+    for students, what in ((regrade.added, "added"), (regrade.missing, "missing")):
+        text += f" {_students(len(students))} {what}." if students else ""
+    return text
+
+
+def _by_student(graded: Iterable[Graded]) -> Mapping[str, Grade]:
+    grades = class_grades(chain.from_iterable(grades_of(one) for one in graded))
+    return {grade.student.id: grade for grade in grades}
+
+
+def _change(old: Grade, new: Grade) -> Change | None:
+    before, after = _points(old), _points(new)
+    differences = tuple(
+        Difference(what=what, old=before.get(what), new=after.get(what))
+        for what in dict.fromkeys((*before, *after))
+        if before.get(what) != after.get(what)
+    )
+    if not differences and (old.mark, old.status) == (new.mark, new.status):
+        return None
+    return Change(
+        id=new.student.id,
+        name=new.student.name or old.student.name,
+        old=old.mark,
+        new=new.mark,
+        old_status=str(old.status).replace("_", " "),
+        new_status=str(new.status).replace("_", " "),
+        differences=differences,
+    )
+
+
+def _points(grade: Grade) -> dict[str, float]:
+    """What the mark is made of; nothing if there is none."""
+    if grade.mark is None:
+        return {}
+    points = {f"{part.number} {part.function}": part.earned for part in grade.parts}
+    return {**points, "lateness": -grade.deduction} if grade.deduction else points
+
+
+def _single(grade: Grade) -> Single:
+    return Single(id=grade.student.id, name=grade.student.name, mark=grade.mark)
+
+
+def _students(number: int) -> str:
+    return f"{number} student" if number == 1 else f"{number} students"
