@@ -23,7 +23,6 @@ MOODLE_COLUMNS = (
     "Last modified (submission)",
     "Last modified (grade)",
 )
-NEVER = "-"
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def moodle_lines(grades: Iterable[Grade]) -> Iterator[bytes]:
                     grade.mark,
                     grade.max_score,
                     "Yes",
-                    grade.submitted_at or NEVER,
-                    NEVER,
+                    grade.submitted_at,
+                    None,
                 )
             )

@@ -123,7 +123,7 @@ def _points(grade: Grade) -> dict[str, float]:
     if grade.mark is None:
         return {}
     points = {f"{part.number} {part.function}": part.earned for part in grade.parts}
-    return {**points, "lateness": -grade.deduction} if grade.deduction else points
+    return {**points, "lateness": 0.0 - grade.deduction}
 
 
 def _single(grade: Grade) -> Single:

@@ -1,0 +1,149 @@
+"""Two gradings of a class, and only what differs between them."""
+
+import csv
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from softmark.batch.graded import Graded
+from softmark.report.regrade import Change, Difference, Regrade, Single, compare, summary
+from softmark.report.regrade_views import show_regrade, write_regrade
+from tests.report.classroom import HOPPER, LOVELACE, NOETHER, TURING, better, class_of_five, grader_error, one, renamed
+from tests.report.sample import LATE, PAYLOADS, handed_in, second_zero
+
+OLD = (one("s1", LOVELACE), one("s2", HOPPER), one("s3", NOETHER))
+NEW = (one("s1", LOVELACE, result=better()), one("s2", HOPPER, result=handed_in(LATE)), one("s4", TURING))
+
+
+def printed(regrade: Regrade, encoding: str = "utf-8", width: int = 100) -> str:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, newline="\n", write_through=True)
+    show_regrade(regrade, Console(file=file, width=width, color_system=None, force_terminal=False))
+    return raw.getvalue().decode(encoding)
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+class TestCompare:
+    def test_of_the_same(self) -> None:
+        """Nothing changed is an answer, and it is said."""
+        regrade = compare(class_of_five(), reversed(class_of_five()))
+        assert regrade.identical
+        assert summary(regrade) == "No difference: 5 students with the same marks in every part."
+
+    def test_only_what_differs(self) -> None:
+        """Who has another mark, by how much and in which part; who came, who went."""
+        regrade = compare(OLD, NEW)
+        assert regrade.changed == (
+            Change(
+                id="1001", name="Lovelace, Ada", old=3, new=5, old_status="graded", new_status="graded",
+                differences=(Difference(what="2 scores", old=1, new=3),),
+            ),
+            Change(
+                id="1002", name="Hopper, Grace", old=3, new=1, old_status="graded", new_status="graded",
+                differences=(Difference(what="lateness", old=0, new=-2),),
+            ),
+        )  # fmt: skip
+        assert regrade.added == (Single(id="1004", name="Turing, Alan", mark=3),)
+        assert regrade.missing == (Single(id="1003", name="Noether, Emmy", mark=3),)
+        assert (regrade.same, regrade.mean_old, regrade.mean_new) == (0, 3, 3)
+        assert [change.by for change in regrade.changed] == [2, -2]
+
+    def test_grader_error_then_and_now(self) -> None:
+        """No mark is not 0: it has neither risen nor fallen."""
+        regrade = compare([one("s1", LOVELACE, result=grader_error())], [one("s1", LOVELACE)])
+        (change,) = regrade.changed
+        assert (change.old, change.new, change.by) == (None, 3, None)
+        assert (change.old_status, change.new_status) == ("grader error", "graded")
+        assert (regrade.mean_old, regrade.mean_new) == (None, None)
+        assert summary(regrade) == "Marks: 0 higher, 0 lower, 1 otherwise changed, 0 the same."
+
+    def test_parts_that_cancel_out(self) -> None:
+        """The same mark made of other parts is a difference, too."""
+        result = one("s1", LOVELACE).result
+        parts = (msgspec.structs.replace(result.parts[0], earned=1.0), result.parts[1], result.parts[2])
+        parts = (*parts[:2], msgspec.structs.replace(parts[2], earned=1.0))
+        (change,) = compare(
+            [one("s1", LOVELACE)], [one("s1", LOVELACE, result=msgspec.structs.replace(result, parts=parts))]
+        ).changed
+        assert change.by == 0
+        assert [difference.what for difference in change.differences] == ["1 project", "3 mask"]
+
+    def test_is_found_by_student_not_by_submission(self) -> None:
+        """Handing in again under another name is the same student."""
+        assert compare([one("s1", LOVELACE)], [one("s9", LOVELACE)]).identical
+
+    def test_is_plain_json(self) -> None:
+        """The whole of it can be written as JSON and read back."""
+        regrade = compare(OLD, NEW)
+        assert msgspec.json.decode(msgspec.json.encode(regrade), type=Regrade) == regrade
+
+    def test_of_nobody(self) -> None:
+        """Two empty gradebooks are the same."""
+        assert summary(compare((), ())) == "No difference: 0 students with the same marks in every part."
+
+
+class TestShow:
+    def test_table(self) -> None:
+        """Old and new marks side by side, and where the difference comes from."""
+        text = words(printed(compare(OLD, NEW)))
+        assert "1001 Lovelace, Ada 3 5 +2 2 scores: 1 → 3" in text
+        assert "1002 Hopper, Grace 3 1 -2 lateness: 0 → -2" in text
+        assert "1004 Turing, Alan none 3 added" in text
+        assert "1003 Noether, Emmy 3 none missing" in text
+        assert "Marks: 1 higher, 1 lower, 0 the same. Mean 3.00 → 3.00. 1 student added. 1 student missing." in text
+
+    def test_identical(self) -> None:
+        """No table of nothing."""
+        assert printed(compare(OLD, OLD)).strip() == "No difference: 3 students with the same marks in every part."
+
+    def test_plain_ascii(self) -> None:
+        """Where the terminal knows only ASCII, arrows and names still appear."""
+        odd = tuple(renamed(graded, "Gödel, Kurt") for graded in NEW[:1])
+        text = printed(compare(OLD[:1], odd), encoding="ascii")
+        assert "2 scores: 1 -> 3" in text
+        assert "G\\xf6del" in text
+
+    @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
+    def test_hostile_names(self, payload: str) -> None:
+        """No name controls the terminal or a CI system."""
+        text = printed(compare(OLD, [renamed(NEW[0], payload), *NEW[1:]]))
+        assert all(c.isprintable() or c == "\n" for c in text)
+        assert not [line for line in text.splitlines() if line.strip().startswith("::") or "##[" in line]
+
+
+class TestCsv:
+    def test_a_line_for_each_difference(self, tmp_path: Path) -> None:
+        """First the mark, then the parts that made it so; what is not there is an empty cell."""
+        write_regrade(compare(OLD, NEW), tmp_path / "regrade.csv")
+        with (tmp_path / "regrade.csv").open(encoding="utf-8-sig", newline="") as file:
+            assert list(csv.reader(file)) == [
+                ["id", "name", "what", "old", "new", "change", "status"],
+                ["1001", "Lovelace, Ada", "mark", "3", "5", "2", "graded"],
+                ["1001", "Lovelace, Ada", "2 scores", "1", "3", "2", "graded"],
+                ["1002", "Hopper, Grace", "mark", "3", "1", "-2", "graded"],
+                ["1002", "Hopper, Grace", "lateness", "0", "-2", "-2", "graded"],
+                ["1004", "Turing, Alan", "mark", "", "3", "", "added"],
+                ["1003", "Noether, Emmy", "mark", "3", "", "", "missing"],
+            ]
+
+    def test_order_makes_no_difference(self, tmp_path: Path) -> None:
+        """The same two gradings give the same bytes."""
+        one_way, other_way = tmp_path / "a.csv", tmp_path / "b.csv"
+        write_regrade(compare(OLD, NEW), one_way)
+        write_regrade(compare(reversed(OLD), reversed(NEW)), other_way)
+        assert one_way.read_bytes() == other_way.read_bytes()
+
+
+def test_a_part_that_was_not_there() -> None:
+    """A part that the homework has gained has no old points."""
+    fewer = second_zero()
+    fewer = msgspec.structs.replace(fewer, parts=fewer.parts[:2])
+    old: tuple[Graded, ...] = (one("s1", LOVELACE, result=fewer),)
+    (change,) = compare(old, [one("s1", LOVELACE, result=second_zero())]).changed
+    assert change.differences == (Difference(what="3 mask", old=None, new=0),)
