@@ -2,9 +2,10 @@
 
 import base64
 import hashlib
+from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from softmark.grading.points import shown
@@ -23,8 +24,13 @@ MARKS = {
 def as_html(told: Feedback) -> str:
     """The whole page."""
     style = _read("feedback.css")
-    page = _environment().from_string(_read("feedback.html.jinja"))
-    return page.render(told=told, style=Markup(style), style_hash=_hash(style))
+    return _page().render(told=told, style=Markup(style), style_hash=_hash(style))
+
+
+@cache
+def _page() -> Template:
+    """Compiled once: a class has thousands of pages."""
+    return _environment().from_string(_read("feedback.html.jinja"))
 
 
 def _environment() -> Environment:
@@ -38,6 +44,7 @@ def _environment() -> Environment:
     return environment
 
 
+@cache
 def _read(name: str) -> str:
     return files("softmark.report").joinpath(name).read_text(encoding="utf-8")
 
