@@ -135,6 +135,11 @@ class Journal:
         assert number is not None
         return number
 
+    def last_that_graded(self) -> int:
+        """The last run that graded anything; later ones found everything unchanged."""
+        (number,) = self._db.execute("SELECT coalesce(max(run), 0) FROM gradings").fetchone()
+        return int(number)
+
     def _last_run(self) -> int:
         (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM runs").fetchone()
         return int(number)

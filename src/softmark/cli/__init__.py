@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from softmark.cli.results import export, regrade
+
 if TYPE_CHECKING:
     from softmark.grading.homework import Homework
     from softmark.grading.messages import Setup
@@ -41,6 +43,10 @@ class Isolation(StrEnum):
     user = "user"
     process = "process"
     none = "none"
+
+
+app.command()(export)
+app.command()(regrade)
 
 
 @app.callback()
@@ -270,20 +276,18 @@ def _results_file(output: Path | None, submission: str) -> Callable[[Result], No
     if output is None:
         return lambda result: None
     from softmark.batch.grader import EngineFailed
-    from softmark.grading.errors import UsageError
+    from softmark.report.atomic import writable
     from softmark.report.gradescope import InvalidResults, write_results
 
     folder = output / "submissions" / submission
 
     def keep(result: Result) -> None:
-        try:
+        with writable(output):
             folder.mkdir(parents=True, exist_ok=True)
-            write_results(result, folder / "results.json")
-        except OSError as error:
-            why = f"results cannot be written to {folder}: {error.strerror}"
-            raise UsageError(f"{why}; choose another folder with -o") from None
-        except InvalidResults as error:
-            raise EngineFailed(str(error)) from error
+            try:
+                write_results(result, folder / "results.json")
+            except InvalidResults as error:
+                raise EngineFailed(str(error)) from error
 
     return keep
 

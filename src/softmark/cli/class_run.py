@@ -19,9 +19,11 @@ from softmark.grading.late import lateness
 from softmark.grading.messages import Setup
 from softmark.intake.collect import collect
 from softmark.intake.handed_in import Collection
-from softmark.report.class_files import write_class, write_submission
+from softmark.report.atomic import writable
 from softmark.report.class_table import ClassSummary, show_class
 from softmark.report.escape import log_safe, one_line
+from softmark.report.gradebook import write_gradebook
+from softmark.report.handing_back import write_feedback
 from softmark.report.progress import Tally, following
 
 MOST_IGNORED = 5
@@ -63,7 +65,8 @@ def _grade(
     ):
         for finished in run:
             if finished.result is not None:
-                write_submission(options.output, _with_lateness(*journal.counting(finished.entry.id), homework))
+                with writable(options.output):
+                    write_feedback(with_lateness(*journal.counting(finished.entry.id), homework), options.output)
             show(finished)
     return tally
 
@@ -71,22 +74,19 @@ def _grade(
 def _finish(output: Path, homework: Homework, journal: Journal) -> ClassSummary:
     """The gradebook is always written from the journal: also what earlier runs graded is in it."""
     summary = ClassSummary()
-    write_class(output, _summed_up(_class_of(journal, homework), summary))
+    with writable(output):
+        write_gradebook(_summed_up(journal, homework, summary), output)
     return summary
 
 
-def _summed_up(graded: Iterator[Graded], summary: ClassSummary) -> Iterator[Graded]:
-    for one in graded:
+def _summed_up(journal: Journal, homework: Homework, summary: ClassSummary) -> Iterator[Graded]:
+    for graded, about in journal.graded():
+        one = with_lateness(graded, about, homework)
         summary.add(one)
         yield one
 
 
-def _class_of(journal: Journal, homework: Homework, run: int | None = None) -> Iterator[Graded]:
-    for graded, about in journal.graded(run):
-        yield _with_lateness(graded, about, homework)
-
-
-def _with_lateness(graded: Graded, about: Known, homework: Homework) -> Graded:
+def with_lateness(graded: Graded, about: Known, homework: Homework) -> Graded:
     """The late policy as it is now, not as it was when this was graded."""
     late = lateness(homework.late, homework.points, _time(about.submitted_at), _time(about.due_at), about.late)
     return msgspec.structs.replace(graded, result=msgspec.structs.replace(graded.result, lateness=late))

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from softmark.grading.errors import UsageError
+
 
 def replace_file(path: Path, data: bytes, check: Callable[[bytes], None]) -> None:
     """Puts `data` at `path`, after it has been read back and checked."""
@@ -16,6 +18,16 @@ def replace_file(path: Path, data: bytes, check: Callable[[bytes], None]) -> Non
         file.flush()
         file.seek(0)
         check(file.read())
+
+
+@contextmanager
+def writable(folder: Path) -> Iterator[None]:
+    """What goes wrong with the folder is told with the next step."""
+    try:
+        yield
+    except OSError as error:
+        why = f"results cannot be written to {folder}: {error.strerror}"
+        raise UsageError(f"{why}; choose another folder with -o") from None
 
 
 @contextmanager

@@ -1,0 +1,96 @@
+"""Commands on the results of a class: other programs' grade files, and what grading again has changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from softmark.batch.graded import Graded
+    from softmark.report.grades import Grade
+
+Results = Annotated[Path, typer.Argument(help="The folder that `softmark grade` keeps results in.", show_default=False)]
+
+
+def export(
+    results: Results,
+    canvas: Annotated[
+        Path | None, typer.Option(help="Write this file for Canvas: Grades, Import.", show_default=False)
+    ] = None,
+    moodle: Annotated[
+        Path | None, typer.Option(help="Write this file for Moodle: a grading worksheet.", show_default=False)
+    ] = None,
+    assignment_id: Annotated[
+        int | None,
+        typer.Option(help="Canvas's number of the assignment, at the end of its address.", show_default=False),
+    ] = None,
+    canvas_ids: Annotated[
+        bool, typer.Option("--canvas-ids", help="The students' ids are Canvas's own, not the institution's.")
+    ] = False,
+) -> None:
+    """Write marks in the form that a learning platform imports."""
+    from softmark.grading.errors import UsageError
+    from softmark.report.grades import class_grades, grades_of, without_mark
+    from softmark.report.lms import CanvasColumn, write_canvas, write_moodle
+
+    if canvas is None and moodle is None:
+        raise UsageError("say what to write: --canvas FILE or --moodle FILE")
+    title = ""
+    every: list[Grade] = []
+    for graded in class_of(results):
+        title = graded.result.title
+        every.extend(grades_of(graded))
+    grades = class_grades(every)
+    if canvas is not None:
+        write_canvas(grades, CanvasColumn(title, assignment_id, canvas_ids), canvas)
+    if moodle is not None:
+        write_moodle(grades, moodle)
+    owed = without_mark(grades)
+    typer.echo(f"{len(grades) - len(owed)} marks written")
+    for grade in owed:
+        typer.echo(f"no mark yet: {grade.student.id}: the grader failed; grade again first", err=True)
+
+
+def regrade(
+    results: Results,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="The results to compare with; without it, those before the last run.", show_default=False),
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Write the differences to this file, too.", show_default=False)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
+) -> None:
+    """Say what grading again has changed: old and new marks, student by student and part by part."""
+    from softmark.report.regrade import compare
+    from softmark.report.regrade_views import show_regrade, write_regrade
+
+    old = class_of(results, before=True) if against is None else class_of(against)
+    difference = compare(old, class_of(results))
+    if csv is not None:
+        write_regrade(difference, csv)
+    if json:
+        import msgspec
+
+        typer.echo(msgspec.json.encode(difference))
+    else:
+        from rich.console import Console
+
+        show_regrade(difference, Console())
+
+
+def class_of(results: Path, *, before: bool = False) -> Iterator[Graded]:
+    """What counts in a folder of results: now, or before its last run."""
+    from softmark.batch.journal import Journal, homework_of
+    from softmark.cli.class_run import with_lateness
+    from softmark.grading.homework import load_homework
+
+    homework = load_homework(homework_of(results))
+    with Journal(results, homework.name, write=False) as journal:
+        for graded, about in journal.graded(journal.last_that_graded() - 1 if before else None):
+            yield with_lateness(graded, about, homework)
