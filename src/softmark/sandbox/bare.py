@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ class BareProcess:
 
     def __init__(self, directory: Path) -> None:
         self._came_from = os.getcwd()
+        self._directory = str(directory)
         os.chdir(directory)  # where a worker runs, too
         self._worker = Worker(str(directory))
         self._number = 0
@@ -49,8 +51,17 @@ class BareProcess:
     def close(self) -> Ended | None:
         if self.alive:
             os.chdir(self._came_from)
+            self._forget()
         self.alive = False
         return None
+
+    def _forget(self) -> None:
+        """The submission's modules: `softmark check --watch` loads them again when they have changed."""
+        sys.path[:] = [place for place in sys.path if place != self._directory]
+        inside = self._directory + os.sep
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(inside):
+                del sys.modules[name]
 
 
 def _travel(message: dict[Any, Any]) -> dict[Any, Any]:

@@ -1,0 +1,229 @@
+"""`softmark check`: what a student types, what it says, and what exit code it ends with."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from softmark import student
+from softmark.cli import main
+from softmark.grading.result import Outcome, Result, decode
+from tests.conftest import ROOT
+
+SOFTMARK = str(ROOT / ".venv/bin/softmark")
+FILE = "attention_scores.py"
+SOLUTION = (ROOT / "reference" / FILE).read_text()
+UNSCALED = SOLUTION.replace("return S / math.sqrt(d_k)", "return S")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A homework's folder as a student gets it, far from the course."""
+    return Path(shutil.copytree(ROOT / "assignments/attention_scores", tmp_path / "homework"))
+
+
+def check(place: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [SOFTMARK, "check", *map(str, words)],
+        cwd=place,
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class TestCheck:
+    """In the homework's folder, without any argument."""
+
+    def test_solution(self, folder: Path) -> None:
+        """Exit 0 if every public test passes, and it is said that there are others."""
+        (folder / FILE).write_text(SOLUTION)
+        done = check(folder)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "public tests: 25 of 25; hidden tests are run later" in done.stdout
+
+    def test_starter(self, folder: Path) -> None:
+        """Exit 1; every part is "not done yet", and nothing else is said about it."""
+        done = check(folder)
+        assert (done.returncode, done.stderr) == (1, "")
+        assert done.stdout.count("not done yet") == 7
+        assert "✗" not in done.stdout
+
+    def test_mistake(self, folder: Path) -> None:
+        """Exit 1; the mistake is named with a hint, and the parts that are right are marked so."""
+        (folder / FILE).write_text(UNSCALED)
+        done = check(folder)
+        assert (done.returncode, done.stderr) == (1, "")
+        assert "Your scores are √d_k times too large: they are not scaled." in done.stdout
+        assert "✓   2  Queries, keys and values   2 of 2" in done.stdout
+        assert "◐   3  Scores                     1 of 3" in done.stdout
+
+    def test_broken_file(self, folder: Path) -> None:
+        """A file that Python cannot read: the line is shown, exit 1."""
+        (folder / FILE).write_text("import torch\n\ndef scores(Q, K:\n    return Q\n")
+        done = check(folder)
+        assert done.returncode == 1
+        assert f"{FILE}:3" in done.stdout
+        assert "Traceback" not in done.stdout + done.stderr
+
+    def test_json(self, folder: Path) -> None:
+        """--json prints the Result and nothing else, whatever the student's code prints."""
+        (folder / FILE).write_text(UNSCALED + "\nprint('here I am')\n")
+        done = check(folder, "--json")
+        result = decode(done.stdout)
+        assert done.returncode == 1
+        assert "here I am" in done.stderr
+        assert {test.part for test in result.tests if test.outcome is Outcome.FAILED} == {"3", "6"}
+
+    def test_helper_file(self, folder: Path) -> None:
+        """A file of one's own beside can be imported."""
+        (folder / "mine.py").write_text(SOLUTION)
+        (folder / FILE).write_text("from mine import *\n")
+        assert check(folder).returncode == 0
+
+    def test_file_elsewhere(self, folder: Path) -> None:
+        """A file and the name of its homework; the tests are found in the course around."""
+        mine = folder / "version2.py"
+        mine.write_text(SOLUTION)
+        done = check(ROOT, mine, "-a", "attention_scores")
+        assert done.returncode == 0, done.stderr
+
+    def test_leaves_nothing_behind(self, folder: Path) -> None:
+        """No cache, no log: the folder holds what it held before."""
+        before = sorted(folder.iterdir())
+        check(folder)
+        assert sorted(folder.iterdir()) == before
+
+
+class TestBadUsage:
+    """One sentence with the next step, exit 2, no traceback."""
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["nowhere.py", "-a", "attention_scores"], "nowhere.py"),
+            (["attention_scores.ipynb"], "is a notebook, and checks itself: run its cells in Jupyter"),
+            (["-a", "multi_head"], "go to the folder that has multi_head's examples.json in it"),
+        ],
+        ids=["no file", "notebook", "other homework"],
+    )
+    def test_in_a_homework(self, words: list[str], says: str, folder: Path) -> None:
+        """A file that is not there, a notebook, a homework that is not here."""
+        self.refused(check(folder, *words), says)
+
+    def test_outside_of_any_homework(self, tmp_path: Path) -> None:
+        """Where there is no homework, it says where to go."""
+        self.refused(check(tmp_path), "go to a homework's folder")
+
+    @pytest.mark.parametrize(
+        ("file", "says"),
+        [("examples.json", "go to a homework's folder"), ("test_public.py", "get the homework's folder anew")],
+    )
+    def test_incomplete_folder(self, file: str, says: str, folder: Path) -> None:
+        """A homework of which a file was lost."""
+        (folder / file).unlink()
+        self.refused(check(folder), says)
+
+    @staticmethod
+    def refused(done: subprocess.CompletedProcess[str], says: str) -> None:
+        assert (done.returncode, done.stdout) == (2, "")
+        assert says in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+class TestWatch:
+    """`softmark check --watch`, with what happens between two looks put in by hand."""
+
+    @pytest.fixture
+    def watch(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> Callable[..., tuple[object, list[str]]]:
+        """Runs the command with these events; returns its exit code and each Result or refusal it printed."""
+
+        def run(*events: Callable[[], object]) -> tuple[object, list[str]]:
+            coming = iter(events)
+
+            def wait() -> None:
+                event = next(coming, None)
+                if event is None:
+                    raise KeyboardInterrupt
+                event()
+
+            original = student.watch
+            monkeypatch.setattr(student, "watch", lambda work, check: original(work, check, wait))
+            monkeypatch.setattr(sys, "argv", ["softmark", "check", "--watch", "--json"])
+            monkeypatch.chdir(folder)
+            with pytest.raises(SystemExit) as end:
+                main()
+            out, err = capfd.readouterr()
+            return end.value.code, [*out.splitlines(), *err.splitlines()]
+
+        return run
+
+    def test_checks_again_when_saved(self, watch: Callable[..., tuple[object, list[str]]], folder: Path) -> None:
+        """Once at the start and once for each save; a look without a change runs nothing. Exit code of the last run."""
+        code, said = watch(
+            lambda: None,
+            lambda: (folder / FILE).write_text(UNSCALED),
+            lambda: None,
+            lambda: (folder / FILE).write_text(SOLUTION),
+        )
+        assert [passed(line) for line in said] == [0, 20, 25]
+        assert code == 0
+
+    def test_sees_a_helper(self, watch: Callable[..., tuple[object, list[str]]], folder: Path) -> None:
+        """A change in a file that is imported counts, too."""
+        (folder / "mine.py").write_text(UNSCALED)
+        (folder / FILE).write_text("from mine import *\n")
+        _, said = watch(lambda: (folder / "mine.py").write_text(SOLUTION))
+        assert [passed(line) for line in said] == [20, 25]
+
+    def test_survives_a_file_that_is_being_saved(
+        self, watch: Callable[..., tuple[object, list[str]]], folder: Path
+    ) -> None:
+        """A file that is away for a moment is a sentence on stderr, not the end."""
+        code, said = watch(
+            (folder / FILE).unlink,
+            lambda: (folder / FILE).write_text(SOLUTION),
+        )
+        assert code == 0
+        assert [passed(line) for line in said[:2]] == [0, 25]
+        assert said[2].startswith("softmark: ")
+
+
+def passed(line: str) -> float:
+    """How many tests passed, by the Result on a line."""
+    result: Result = decode(line)
+    return result.total
+
+
+class TestInANotebook:
+    """`check(…)` in a cell."""
+
+    def cell(self, code: str, folder: Path) -> str:
+        source = f"from softmark.student import check\n{code}\n"
+        done = subprocess.run([sys.executable, "-c", source], cwd=folder, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    def test_one_part(self, folder: Path) -> None:
+        """Of the part that is asked for there is a line, of the others none."""
+        said = self.cell('def scores(Q, K):\n    return Q @ K.mT\n\ncheck("attention_scores", part=3)', folder)
+        assert "they are not scaled" in said
+        assert "Queries, keys and values" not in said
+
+    def test_unknown_part(self, folder: Path) -> None:
+        """A sentence, no traceback."""
+        assert "has no part '9'; its parts are 1, 2, 3" in self.cell('check("attention_scores", part="9")', folder)
+
+    def test_imported(self, folder: Path) -> None:
+        """In a file that is imported it does nothing, so that a notebook that was turned into a file can be graded."""
+        (folder / "work.py").write_text('from softmark.student import check\ncheck("attention_scores")\n')
+        assert self.cell("import work", folder) == ""
