@@ -1,20 +1,23 @@
-"""Runs a notebook's cells as Jupyter does, in one namespace, without Jupyter."""
+"""Runs a notebook in Jupyter, in a kernel of its own, from top to bottom."""
 
 from __future__ import annotations
 
-import json
-import linecache
+import re
 from pathlib import Path
-from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+_COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
-def run_notebook(content: bytes, folder: Path) -> dict[str, Any]:
-    """The namespace after all code cells; an exception in one of them is not caught."""
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    for cell in json.loads(content)["cells"]:
-        if cell["cell_type"] == "code":
-            source = "".join(cell["source"])
-            file = str(folder / f"cell-{cell['id']}")
-            linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-            exec(compile(source, file, "exec"), namespace)
-    return namespace
+def run_notebook(content: bytes, folder: Path) -> dict[str, str]:
+    """What each code cell shows, by the cell's id; a cell that raises an exception ends it with CellExecutionError."""
+    notebook = nbformat.reads(content.decode(), as_version=4)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
+    return {cell.id: "".join(map(_text, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"}
+
+
+def _text(output: nbformat.NotebookNode) -> str:
+    shown = output.text if output.output_type == "stream" else output.data["text/plain"]
+    return _COLOURS.sub("", shown)

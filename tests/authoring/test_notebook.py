@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -91,27 +92,45 @@ class TestNotebook:
         assert list(read_readme(text, homework).sections) == ["One"]
 
 
+@pytest.fixture(autouse=True)
+def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jupyter reads and writes nothing of the user's."""
+    for variable in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR"):
+        monkeypatch.setenv(variable, str(tmp_path / "jupyter"))
+
+
 @pytest.mark.parametrize("name", HOMEWORKS)
 class TestFromTopToBottom:
-    """Every homework's notebook, run as a student would."""
+    """Every homework's notebook, run in Jupyter as a student would."""
 
-    def test_bare(self, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_bare(self, name: str) -> None:
         """The starter runs without an exception, and every check cell says that its part is not done yet."""
         folder = ROOT / "assignments" / name
-        monkeypatch.chdir(folder)
-        run_notebook((folder / f"{name}.ipynb").read_bytes(), folder)
-        said = capsys.readouterr().out
-        parts = load_homework(name, ROOT).parts
-        assert said.count("not done yet") + said.count("waits for part") == len(parts)
-        assert said.count("public tests: 0 of ") == len(parts)
+        shown = run_notebook((folder / f"{name}.ipynb").read_bytes(), folder)
+        for part in load_homework(name, ROOT).parts:
+            said = shown[f"part-{part.number}-check"]
+            assert "not done yet" in said or "waits for part" in said
+            assert "public tests: 0 of " in said
+            assert "✗" not in said
 
-    def test_solved(self, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_solved(self, name: str) -> None:
         """With the solution in place every public test passes."""
         homework = load_homework(name, ROOT)
-        reference = "\n".join(line for line in homework.reference.read_text().splitlines() if "SOLUTION" not in line)
-        folder = ROOT / "assignments" / name
-        monkeypatch.chdir(folder)
-        run_notebook(notebook(reference, readme(name), homework), folder)
-        said = capsys.readouterr().out
-        assert said.count("✓") == len(homework.parts)
-        assert "✗" not in said
+        source = homework.reference.read_text()
+        shown = run_notebook(notebook(without_markers(source), readme(name), homework), ROOT / "assignments" / name)
+        for part in homework.parts:
+            said = shown[f"part-{part.number}-check"]
+            assert "✓" in said
+            assert re.search(r"public tests: (\d+) of \1;", said)
+
+
+def without_markers(reference: str) -> str:
+    return "\n".join(line for line in reference.splitlines() if "SOLUTION" not in line)
+
+
+def test_a_mistake_is_named_in_its_cell(homework: Homework) -> None:
+    """A wrong part says why below itself; a cell that was wrong is no matter for the parts that are right."""
+    source = without_markers(homework.reference.read_text()).replace("return S / math.sqrt(d_k)", "return S")
+    shown = run_notebook(notebook(source, readme(homework.name), homework), ROOT / "assignments" / homework.name)
+    assert "Your scores are √d_k times too large: they are not scaled." in shown["part-3-check"]
+    assert "✓" in shown["part-2-check"]
