@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from softmark.intake.names import inner_path, show
 from softmark.intake.place import FILE, FOLDER, Item
-from softmark.intake.source import Refusal
+from softmark.intake.source import Refusal, TooLarge
 
 _BROKEN = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError, ValueError,
@@ -30,7 +30,7 @@ _OTHERS = {
 }  # fmt: skip
 _BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")  # a first member, or the end of an archive without any
 _ENCRYPTED, _UTF8 = 0x1, 0x800
-SUSPICIOUS_RATIO, SUSPICIOUS_SIZE = 200, 1_000_000
+SUSPICIOUS_RATIO, SUSPICIOUS_SIZE = 500, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Archive:
         except _BROKEN as why:
             raise Refusal(f"{name} in {self.name} is damaged: zip it again") from why
         if len(content) > most:
-            raise Refusal(f"the file is larger than {most // 1_000_000} MB")
+            raise TooLarge(most)
         if len(content) > max(SUSPICIOUS_SIZE, SUSPICIOUS_RATIO * member.compress_size):
             raise Refusal(f"{name} in {self.name} is over {SUSPICIOUS_RATIO} times as large as it was packed")
         return content

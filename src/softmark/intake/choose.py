@@ -109,11 +109,15 @@ def _the_only(candidates: Sequence[Found], wanted: Wanted) -> Found | None:
 def _that_define_enough(files: Sequence[Found], wanted: Wanted) -> list[Found]:
     """Files of any name that define at least half of what is asked for."""
     programs = [found for found in files if ending(found.name) and found.item.kind == FILE]
-    return [
-        found
-        for found in programs[:MOST_READ]
-        if wanted.names and 2 * defined(found.read(), wanted.names) >= len(wanted.names)
-    ]
+    return [found for found in programs[:MOST_READ] if _defines_enough(found, wanted)]
+
+
+def _defines_enough(found: Found, wanted: Wanted) -> bool:
+    try:
+        number = defined(found.read(), wanted.names)
+    except Refusal:  # neither its name nor its text says that it is meant
+        return False
+    return number > 0 and 2 * number >= len(wanted.names)
 
 
 def _main(found: Found, wanted: Wanted) -> Main:

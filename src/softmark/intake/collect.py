@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from softmark.intake import plain
+from softmark.intake import canvas, gradescope, moodle, nbgrader, plain
 from softmark.intake.archive import OF_A_CLASS, Archive
 from softmark.intake.folder import Folder
 from softmark.intake.gather import Piece
@@ -20,7 +20,9 @@ from softmark.intake.submission import Refused, Submission
 from softmark.intake.wanted import Wanted
 
 Recognise = Callable[[Place, list[Item], Wanted], Collection | None]
-RECOGNISED: tuple[Recognise, ...] = (plain.single,)
+RECOGNISED: tuple[Recognise, ...] = (
+    gradescope.recognise, moodle.recognise, canvas.recognise, nbgrader.recognise, plain.single,
+)  # fmt: skip
 """In this order: an export has marks that nothing else has."""
 MOST_WRAPPING = 8
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from softmark.intake.archive import OF_A_STUDENT, Archive
 from softmark.intake.names import is_junk, show
 from softmark.intake.place import FILE, FOLDER, Item, Place
-from softmark.intake.source import LARGEST, Refusal
+from softmark.intake.source import LARGEST, Refusal, TooLarge
 
 MOST_FILES, DEEPEST = 5000, 12
 LARGEST_ZIP, MOST_ZIPS = 25_000_000, 5
@@ -48,7 +48,11 @@ class Found:
     def read(self, most: int = LARGEST) -> bytes:
         if self.item.kind != FILE:
             raise Refusal(f"{show(self.item.name)} is a {self.item.kind}, not a file: hand in the file itself")
-        return self.place.read(self.item.name, most)
+        try:
+            return self.place.read(self.item.name, most)
+        except TooLarge as why:
+            hint = ": clear its outputs and hand it in again" if self.name.endswith(".ipynb") else ""
+            raise Refusal(f"{self.shown} is larger than {most // 1_000_000} MB{hint}") from why
 
 
 @dataclass
@@ -100,7 +104,3 @@ def _add(gathered: Gathered, place: Place, item: Item, called: tuple[str, ...]) 
         gathered.files.append(Found(called, place, item))
         if len(gathered.files) > MOST_FILES:
             raise Refusal(f"more than {MOST_FILES} files were handed in")
-
-
-def names_of(found: Sequence[Found]) -> Iterator[str]:
-    return (each.shown for each in found)

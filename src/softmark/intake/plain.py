@@ -10,6 +10,7 @@ from softmark.intake.handed_in import Collection, Entry, Student
 from softmark.intake.names import is_junk, key, nfc, safe_id, show
 from softmark.intake.place import FOLDER, Item, Place
 from softmark.intake.slips import ending, is_slip
+from softmark.intake.source import Refusal
 from softmark.intake.submission import Submission
 from softmark.intake.wanted import Wanted
 
@@ -30,7 +31,7 @@ def single(place: Place, items: list[Item], wanted: Wanted) -> Collection | None
     programs = [nfc(item.name) for item in items if item.kind != FOLDER and ending(item.name)]
     if not _of_one_student(programs, wanted):
         return None
-    holding = [item for item in items if item.kind == FOLDER and _holds(place.enter(item.name), wanted)]
+    holding = [item for item in items if item.kind == FOLDER and holds(place.enter(item.name), wanted)]
     if len(holding) > 1:
         return None
     return Collection(ONE_SUBMISSION, (whole(place, PurePath(place.origin).name.removesuffix(".zip")),))
@@ -53,7 +54,7 @@ def by_student(place: Place, items: list[Item], wanted: Wanted) -> Collection | 
             files[key(stem(item.name))].append(item)
         elif item.kind != FOLDER:
             ignored.append(f"{place.origin}/{show(item.name)}")
-    entries = [_folder(place, folder) for folder in folders] + [
+    entries = [of_folder(place, folder) for folder in folders] + [
         _files(place, group, wanted) for group in files.values()
     ]
     if not entries:
@@ -75,8 +76,17 @@ def _of_one_student(programs: list[str], wanted: Wanted) -> bool:
     return any(name in programs for name in expected)
 
 
-def _holds(place: Place, wanted: Wanted) -> bool:
-    return any(nfc(item.name) in (wanted.file, wanted.notebook) for item in place.items())
+def holds(place: Place, wanted: Wanted) -> bool:
+    """Whether the wanted file lies directly in a folder."""
+    return any(nfc(item.name) in (wanted.file, wanted.notebook) for item in contents(place))
+
+
+def contents(place: Place) -> list[Item]:
+    """What lies in a student's folder; nothing, if it cannot be listed: that is told when it is loaded."""
+    try:
+        return place.items()
+    except Refusal:
+        return []
 
 
 def _is_handed_in(name: str, wanted: Wanted) -> bool:
@@ -85,7 +95,8 @@ def _is_handed_in(name: str, wanted: Wanted) -> bool:
     return bool(ending(name)) or PurePath(name).suffix.casefold() in _HANDED_IN
 
 
-def _folder(place: Place, item: Item) -> Entry:
+def of_folder(place: Place, item: Item) -> Entry:
+    """A folder that is named after its student."""
     identity = safe_id(item.name)
     student = Student(identity, show(item.name))
     origin = f"{place.origin}/{show(item.name)}"

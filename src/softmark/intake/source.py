@@ -29,12 +29,19 @@ class Refusal(Exception):
     """What was handed in cannot be graded; the text says why, for the student."""
 
 
+class TooLarge(Refusal):
+    """A file has more bytes than are read."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the file is larger than {most // 1_000_000} MB")
+
+
 def read(path: Path, most: int = LARGEST) -> bytes:
     """The bytes of a regular file of a reasonable size."""
     with open_regular(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise Refusal(f"the file is larger than {most // 1_000_000} MB")
+        raise TooLarge(most)
     return content
 
 

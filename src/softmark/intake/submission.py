@@ -9,6 +9,7 @@ from softmark.intake.choose import Main, choose, exact
 from softmark.intake.definitions import invisible
 from softmark.intake.gather import Gathered, Piece, gather, look_through_zips
 from softmark.intake.handed_in import HandedIn
+from softmark.intake.slips import ending
 from softmark.intake.source import Refusal, check
 from softmark.intake.wanted import Wanted
 
@@ -47,6 +48,8 @@ def _everything(gathered: Gathered, wanted: Wanted) -> Gathered:
     if not zips or exact(gathered.files, wanted.file) or exact(gathered.files, wanted.notebook):
         return gathered
     inside = look_through_zips(zips)
+    if not any(ending(found.name) for found in gathered.files + inside.files) and any(f.is_zip for f in inside.files):
+        raise Refusal(f"{zips[0].shown} holds another archive: hand in {wanted.file} itself")
     others = [found for found in gathered.files if not found.is_zip]
     return Gathered(
         files=sorted(others + inside.files, key=lambda found: (len(found.path), found.path)),
