@@ -7,7 +7,6 @@ that hide a module of Python or of an installed library.
 from __future__ import annotations
 
 import sys
-import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import PathFinder
@@ -91,7 +90,7 @@ def _hidden_by(name: str) -> str:
     module = name.removesuffix(".py")
     if module in sys.stdlib_module_names:
         return "standard"
-    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    installed = [folder for folder in sys.path if folder.endswith("-packages")]
     return "installed" if module == "softmark" or PathFinder.find_spec(module, installed) else ""
 
 

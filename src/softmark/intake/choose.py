@@ -48,6 +48,8 @@ def choose(gathered: Gathered, wanted: Wanted) -> Main:
         return _one_of(misnamed, wanted)
     if any(folder and folder[-1] == wanted.file for folder in gathered.folders):
         raise Refusal(f"{wanted.file} is a folder, not a file")
+    if files and all(found.item.kind != FILE for found in files):
+        files[0].read()  # says what it is instead
     raise Refusal(f"expected {wanted.file}; found {listed(files)}")
 
 

@@ -87,7 +87,9 @@ def _submitted_at(place: Place) -> datetime | None:
 def _counted(attempts: list[_Attempt], usual: str) -> list[_Attempt]:
     """The assignment that is graded, the latest first: what holds the file, or what it is in for the others."""
     holding = [attempt for attempt in attempts if attempt.holds]
-    found = holding or [attempt for attempt in attempts if attempt.item.name == usual or len(attempts) == 1]
+    if not holding:
+        holding = [attempt for attempt in attempts if attempt.item.name == usual]
+    found = holding or (attempts if len(attempts) == 1 and not usual else [])
     return sorted(found, key=lambda attempt: _comparable(attempt.submitted_at), reverse=True)
 
 

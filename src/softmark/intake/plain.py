@@ -8,7 +8,7 @@ from pathlib import PurePath
 from softmark.intake.gather import Piece
 from softmark.intake.handed_in import Collection, Entry, Student
 from softmark.intake.names import is_junk, key, nfc, safe_id, show
-from softmark.intake.place import FOLDER, Item, Place
+from softmark.intake.place import FILE, FOLDER, Item, Place
 from softmark.intake.slips import ending, is_slip
 from softmark.intake.source import Refusal
 from softmark.intake.submission import Submission
@@ -50,8 +50,8 @@ def by_student(place: Place, items: list[Item], wanted: Wanted) -> Collection | 
     files: dict[str, list[Item]] = defaultdict(list)
     ignored = []
     for item in items:
-        if item.kind != FOLDER and _is_handed_in(item.name, wanted):
-            files[key(stem(item.name))].append(item)
+        if item.kind != FOLDER and (item.kind != FILE or _is_handed_in(item.name, wanted)):
+            files[key(stem(item.name))].append(item)  # a link or a pipe is refused, rather than passed over
         elif item.kind != FOLDER:
             ignored.append(f"{place.origin}/{show(item.name)}")
     entries = [of_folder(place, folder) for folder in folders] + [
