@@ -64,7 +64,8 @@ def loaded(
     """A student process that has loaded a submission with this text."""
     worker = place.open({FILE: source.encode()}, limits)
     try:
-        worker.request({"op": "load", "file": FILE, "rules": [dict(rule) for rule in rules]}, limits.import_seconds)
+        message = {"op": "load", "file": FILE, "cells": None, "rules": [dict(rule) for rule in rules]}
+        worker.request(message, limits.import_seconds)
         yield worker
     finally:
         worker.close()

@@ -124,7 +124,9 @@ class TestNames:
                 begun.load()
             assert caught.value.failure.fact.endswith("(`one`, `Layer`, `two`)")
 
-    @pytest.mark.parametrize("mentions", [None, "x", [1], [["name"]], [["name", "line"]], [[1, 1]], [{"name": 1}]])
+    @pytest.mark.parametrize(
+        "mentions", [None, "x", [1], [["name"]], [["name", 0, "line"]], [["name", 7, 1]], [[1, 0, 1]], [{"name": 1}]]
+    )
     def test_mentions_that_are_none_are_dropped(self, mentions: Any) -> None:
         """Whatever a worker puts in the place of mentions, only names with lines are kept."""
         stage = Stage(lambda request: {"names": {"one": "function"}, "mentions": mentions})

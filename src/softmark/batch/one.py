@@ -11,6 +11,7 @@ import msgspec
 from softmark.batch.grader import EngineFailed, Grader
 from softmark.grading.messages import Job, Setup
 from softmark.grading.result import Result, Status, Submission, refused
+from softmark.intake.notebook import LARGEST, Notebook, read_notebook
 from softmark.intake.source import Refusal, check, read
 
 Sink = Callable[[Result], None]
@@ -23,10 +24,9 @@ def grade_one(path: Path, setup: Setup, sink: Sink, meanwhile: Callable[[], obje
     """
     submission = Submission(id=path.stem, name=path.stem, file=path.name)
     try:
-        source = read(path)
-        check(source)
+        source, notebook = _read(path)
     except Refusal as refusal:
-        source, why = b"", str(refusal)
+        source, notebook, why = b"", None, str(refusal)
     else:
         why = ""
         submission = msgspec.structs.replace(submission, sha256=hashlib.sha256(source).hexdigest())
@@ -39,7 +39,7 @@ def grade_one(path: Path, setup: Setup, sink: Sink, meanwhile: Callable[[], obje
             sink(result)
             return result
         try:
-            for so_far in grader.grade(Job(submission, result.file, {result.file: source})):
+            for so_far in grader.grade(_job(submission, result.file, source, notebook)):
                 result = so_far
                 sink(result)
         except EngineFailed as failure:
@@ -47,3 +47,21 @@ def grade_one(path: Path, setup: Setup, sink: Sink, meanwhile: Callable[[], obje
             result = msgspec.structs.replace(result, status=Status.GRADER_ERROR, staff_notes=notes)
             sink(result)
         return result
+
+
+def _read(path: Path) -> tuple[bytes, Notebook | None]:
+    """The bytes of the file, and if it is a notebook what they say; Refusal if it cannot be graded."""
+    if path.suffix.lower() == ".ipynb":
+        source = read(path, LARGEST)
+        return source, read_notebook(source)
+    source = read(path)
+    check(source)
+    return source, None
+
+
+def _job(submission: Submission, file: str, source: bytes, notebook: Notebook | None) -> Job:
+    if notebook is None:
+        return Job(submission, file, {file: source})
+    name, cells = Path(file).with_suffix(".ipynb").name, dict(notebook.cells)
+    notes, staff_notes = notebook.notes, notebook.staff_notes
+    return Job(submission, name, cells, tuple(cells), notes=notes, staff_notes=staff_notes)

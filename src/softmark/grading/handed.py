@@ -21,20 +21,33 @@ _MOST_DEFINITIONS, _LONGEST_NAME = 1000, 60
 
 @dataclass(frozen=True)
 class Handed:
-    """The files of one submission; `main` is the one that is loaded, the others lie beside it."""
+    """The files of one submission; `main` is the one that is loaded, the others lie beside it.
+
+    Of a notebook, `main` is only its name: its `cells` are files, and loaded one after the other.
+    """
 
     main: str
     files: Mapping[str, bytes]
+    cells: tuple[str, ...] = ()
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """The files that are run when the submission is loaded."""
+        return self.cells or (self.main,)
 
     def line(self, file: str, number: int) -> str | None:
         """The text of a line, or None if there is no such line."""
         lines = _LINE_END.split(self._text(file))
         return lines[number - 1].strip() if 1 <= number <= len(lines) else None
 
-    def line_of(self, name: str) -> int | None:
-        """Where a function, class or variable of this name is defined, if that is one place."""
-        lines = self._definitions.get(name, ())
-        return lines[0] if len(lines) == 1 else None
+    def place_of(self, name: str) -> tuple[str, int] | None:
+        """File and line where a function, class or variable of this name is defined, if that is one place.
+
+        Of several cells that define it, the last one counts.
+        """
+        places = self._definitions.get(name, [])
+        last = [place for place in places if place[0] == places[-1][0]]
+        return last[0] if len(last) == 1 else None
 
     def similar(self, name: str) -> str | None:
         """The function, class or variable whose name is most like this one (and not this one), if any is alike."""
@@ -46,18 +59,20 @@ class Handed:
         return all(piece in self._words or _OF_TORCH.fullmatch(piece) for piece in name.split("."))
 
     @cached_property
-    def _definitions(self) -> dict[str, list[int]]:
-        text = self._text(self.main)
-        found: dict[str, list[int]] = {}
-        for match in islice(_DEFINITION.finditer(text), _MOST_DEFINITIONS):
+    def _definitions(self) -> dict[str, list[tuple[str, int]]]:
+        texts = ((file, self._text(file)) for file in self.loaded)
+        matches = ((file, text, match) for file, text in texts for match in _DEFINITION.finditer(text))
+        found: dict[str, list[tuple[str, int]]] = {}
+        for file, text, match in islice(matches, _MOST_DEFINITIONS):
             name = match.group(1) or match.group(2)
             if len(name) <= _LONGEST_NAME:
-                found.setdefault(name, []).append(text.count("\n", 0, match.start()) + 1)
+                line = len(_LINE_END.findall(text, 0, match.start())) + 1
+                found.setdefault(name, []).append((file, line))
         return found
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"\w+", self._text(self.main)))
+        return frozenset(word for file in self.loaded for word in re.findall(r"\w+", self._text(file)))
 
     def _text(self, file: str) -> str:
         return self.files.get(file, b"").decode("utf-8", "replace")

@@ -66,6 +66,13 @@ class Homework:
     """Where each part's points stand in the configuration, by the part's number."""
     late: LatePolicy | None = None
     """What handing in late costs; None: it is no matter of this homework."""
+    whole_notebook: bool = False
+    """Whether a notebook is run as a whole; otherwise only what defines something is."""
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The names that a submission is asked to define, without those of a class's methods."""
+        return tuple(dict.fromkeys(name.partition(".")[0] for part in self.parts for name in part.functions))
 
     @property
     def folder(self) -> Path:
@@ -122,6 +129,7 @@ class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: _Limits = _Limits()
     forbidden: tuple[_Forbidden, ...] = ()
     late: LateTable | msgspec.UnsetType = msgspec.UNSET
+    whole_notebook: bool = False
 
 
 def course_root(start: Path | None = None) -> Path:
@@ -168,6 +176,7 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         limits=_limits(toml, config.limits),
         lines={part.number: toml.line(("part", i, "points")) for i, part in enumerate(config.part)},
         late=late_policy(toml, config.late),
+        whole_notebook=config.whole_notebook,
     )
 
 

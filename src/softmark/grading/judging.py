@@ -9,6 +9,7 @@ from itertools import groupby
 import msgspec
 import pytest
 
+from softmark.grading.cells import COUNTED
 from softmark.grading.desk import Desk
 from softmark.grading.handed import Handed
 from softmark.grading.marks import TestSpec
@@ -65,10 +66,12 @@ class Judge:
         """The result so far, after each test; the last one is complete."""
         start = time.monotonic()
         deadline = start + self._setup.budget_seconds if self._setup.budget_seconds else None
-        handed = Handed(job.main, job.files)
+        handed = Handed(job.main, job.files, job.cells)
         session = StudentSession(self._sandbox, handed, self._homework, self._limits, deadline)
         session.naming_budget = _NAMING_OF_A_PART if job.naming else 0.0
-        result = msgspec.structs.replace(self.pending(), submission=job.submission, notes=job.notes)
+        result = msgspec.structs.replace(
+            self.pending(), submission=job.submission, notes=job.notes, staff_notes=job.staff_notes
+        )
         try:
             yield result
             for so_far in self._run(session, result):
@@ -105,7 +108,7 @@ class Judge:
     def _not_gradable(self, result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
         failure = refusal.failure
         own = own_frames(failure.raised.frames, session) if failure.raised is not None else ()
-        reason = f"{self._homework.file} could not be loaded: {failure.fact}"
+        reason = f"{session.handed.main} could not be loaded: {failure.fact}"
         if failure.detail:
             reason += f" ({failure.detail})"
         frames = tuple(FrameData(file=f.file, line=f.line, function=f.function, text=f.text) for f in own)
@@ -115,6 +118,7 @@ class Judge:
         out, err = session.printed()
         return msgspec.structs.replace(
             result,
+            notes=(*result.notes, *_notes(result, session)),
             staff_notes=(*result.staff_notes, *_staff_notes(session)),
             printed=Excerpt(stdout=out, stderr=err),
             seconds=seconds,
@@ -135,8 +139,18 @@ def _not_run(spec: TestSpec) -> TestResult:
     )
 
 
+def _notes(result: Result, session: StudentSession) -> tuple[str, ...]:
+    """What a notebook's cells give to say, and how they are numbered if any is named."""
+    notes = session.cells.notes
+    verdicts = [verdict for test in result.tests for verdict in test.verdicts]
+    places = [frame.file for frame in (*result.reason_frames, *(f for verdict in verdicts for f in verdict.frames))]
+    named = notes or not set(session.handed.cells).isdisjoint(places)
+    return (COUNTED, *notes) if named else ()
+
+
 def _staff_notes(session: StudentSession) -> Iterator[str]:
-    for name, line in session.mentions:
-        yield f"mentions {name} on line {line} (a mention is no verdict: uses are caught when they run)"
+    for name, file, line in session.mentions:
+        place = f"in {file}, line {line}" if session.handed.cells else f"on line {line}"
+        yield f"mentions {name} {place} (a mention is no verdict: uses are caught when they run)"
     if session.left_behind:
         yield f"left {session.left_behind} processes behind, which were killed"

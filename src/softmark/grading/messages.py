@@ -36,12 +36,17 @@ class Setup(msgspec.Struct, frozen=True, tag=True):
 
 
 class Job(msgspec.Struct, frozen=True, tag=True):
-    """One submission: `files` beside each other, `main` the one to load."""
+    """One submission: `files` beside each other, `main` the one to load.
+
+    Of a notebook `main` is only its name; `cells` are those of the files that are its cells, in order.
+    """
 
     submission: Submission
     main: str
     files: dict[str, bytes]
+    cells: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    staff_notes: tuple[str, ...] = ()
     naming: bool = True
     """Whether to look for the names of mistakes; there is nothing to name in a submission that knows nothing."""
 

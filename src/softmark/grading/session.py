@@ -14,6 +14,7 @@ import time
 from collections import Counter, defaultdict
 from typing import Any
 
+from softmark.grading.cells import CellReport
 from softmark.grading.handed import Handed
 from softmark.grading.homework import Homework
 from softmark.sandbox.failures import GraderFault, StudentFailure
@@ -46,7 +47,10 @@ class StudentSession:
         limits: Limits,
         deadline: float | None = None,
     ) -> None:
-        self.mentions: tuple[tuple[str, int], ...] = ()
+        self.mentions: tuple[tuple[str, str, int], ...] = ()
+        """Forbidden names that the text mentions, each with file and line."""
+        self.cells = CellReport(handed)
+        """What came of a notebook's cells."""
         self.naming_budget = 2.0
         self.naming_spent: defaultdict[str, float] = defaultdict(float)
         self.cpu_seconds = 0.0
@@ -119,15 +123,16 @@ class StudentSession:
     def _start_and_load(self) -> StudentFailure | None:
         """Why the submission could not be loaded in a new process; None if that is now the present one."""
         process = self._start()
-        message = {"op": "load", "file": self.handed.main, "rules": self._rules()}
+        message = {"op": "load", "file": self.handed.main, "cells": self._cells(), "rules": self._rules()}
         self._process = process
         try:
             done = process.request(message, self._limits.import_seconds, self._time_left())
+            self.mentions = _mentions(done, self.handed)
+            self.cells = CellReport.told(done.get("cells"), self.handed, self.homework.wanted)
             self._require_a_part(done.get("names"))
         except StudentFailure as failure:
             self.renew()
             return self._in_time(failure)
-        self.mentions = _mentions(done)
         self._spent_before = process.cpu_seconds()
         self._fresh = True  # a new process has not been seeded, wherever in a test it was started
         return None
@@ -160,15 +165,19 @@ class StudentSession:
 
     def _require_a_part(self, names: Any) -> None:
         """Of a file that defines nothing of the homework, one reason says more than the failure of every test."""
-        wanted = [name.partition(".")[0] for part in self.homework.parts for name in part.functions]
+        wanted = self.homework.wanted
         if type(names) is dict and any(name in names for name in wanted):
             return
-        fact = f"it defines none of the names that are asked for (`{'`, `'.join(dict.fromkeys(wanted))}`)"
+        fact = f"it defines none of the names that are asked for (`{'`, `'.join(wanted)}`)"
+        if self.cells.failed:
+            first = self.cells.failed[0]
+            raised = Raised("SyntaxError", "", first.frames)
+            raise StudentFailure("missing", f"{fact}; its {first.sentence}", raised=raised)
         for name in wanted:
             similar = self.handed.similar(name)
-            line = self.handed.line_of(similar) if similar is not None else None
-            if line is not None:
-                frame = Frame(self.handed.main, line, "", "")
+            place = self.handed.place_of(similar) if similar is not None else None
+            if place is not None:
+                frame = Frame(*place, "", "")
                 fact += f"; is your `{similar}` meant to be `{name}`?"
                 raise StudentFailure("missing", fact, raised=Raised("NameError", "", (frame,)))
         raise StudentFailure("missing", fact)
@@ -185,6 +194,12 @@ class StudentSession:
     def _time_left(self) -> float:
         return math.inf if self._deadline is None else max(self._deadline - time.monotonic(), 0.1)
 
+    def _cells(self) -> dict[str, Any] | None:
+        if not self.handed.cells:
+            return None
+        wanted, whole = self.homework.wanted, self.homework.whole_notebook
+        return {"names": list(self.handed.cells), "wanted": list(wanted), "whole": whole}
+
     def _rules(self) -> list[dict[str, Any]]:
         return [
             {"names": list(rule.names), "ops": list(rule.ops), "functions": list(rule.functions)}
@@ -197,10 +212,11 @@ def seed_of(test_id: str) -> int:
     return int.from_bytes(hashlib.sha256(test_id.encode()).digest()[:6], "big")
 
 
-def _mentions(done: dict[Any, Any]) -> tuple[tuple[str, int], ...]:
+def _mentions(done: dict[Any, Any], handed: Handed) -> tuple[tuple[str, str, int], ...]:
     """Forbidden names in the text, as the worker found them; anything else in their place is ignored."""
     found = done.get("mentions")
     if type(found) is not list:
         return ()
-    pairs = [tuple(hit) for hit in found if type(hit) is list and len(hit) == 2]
-    return tuple((name, line) for name, line in pairs if type(name) is str and type(line) is int)
+    hits = [hit for hit in found if type(hit) is list and [type(part) for part in hit] == [str, int, int]]
+    files = dict(enumerate(handed.loaded))
+    return tuple((name, files[index], line) for name, index, line in hits if index in files)

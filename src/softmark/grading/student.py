@@ -174,6 +174,10 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
     fact = f"{name}: {failure.fact}"
     if category is Category.FORBIDDEN:
         fact = f"{name} {_forbidden(failure.fact, session)}"
+    broken = session.cells.behind(name) if failure.category == "missing" else None
+    if broken is not None:
+        frames = own_frames(broken.frames, session)
+        return Verdict(category, f"{name}: the notebook's {broken.sentence}", frames=frames)
     similar = session.handed.similar(name.rpartition(".")[2]) if failure.category == "missing" else None
     if similar is not None:
         fact += f"; did you mean `{similar}`?"
@@ -188,8 +192,8 @@ def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: H
     if raised is not None and raised.cls != "SignatureMismatch":
         return raised.frames
     named = name.rpartition(".")[2] if raised is not None else similar
-    line = handed.line_of(named) if named is not None else None
-    return (Frame(handed.main, line, "", ""),) if line is not None else ()
+    place = handed.place_of(named) if named is not None else None
+    return (Frame(*place, "", ""),) if place is not None else ()
 
 
 _CATEGORIES = {category.value: category for category in Category}

@@ -68,6 +68,11 @@ class Code:
     line: int
     text: str
 
+    @property
+    def place(self) -> str:
+        """As an editor understands it; a notebook's cell is no file that one could open."""
+        return f"{self.file}:{self.line}" if self.file.endswith(".py") else f"{self.file}, line {self.line}"
+
 
 @dataclass(frozen=True)
 class Drawing:

@@ -15,4 +15,4 @@ def _line(block: Sentence | Code) -> str:
         case Sentence():
             return f"{block.lead}: {block.text}" if block.lead else block.text
         case Code():
-            return f"{block.file}:{block.line}: {block.text}"
+            return f"{block.place}: {block.text}"

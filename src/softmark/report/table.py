@@ -176,7 +176,7 @@ class _Layout:
                 lead = self.text(f"{block.lead}: " if block.lead else "", "dim")
                 return Text().append(lead).append(self.text(block.text, STYLES[block.tone]))
             case Code():
-                place = self.text(f"{block.file}:{block.line}  ", "cyan")
+                place = self.text(f"{block.place}  ", "cyan")
                 return Text().append(place).append(self.text(block.text))
             case Drawing():
                 return self._matrices(block.picture)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Any
@@ -113,14 +113,14 @@ def _resolve(dotted: str) -> Any:
     return thing
 
 
-def mentions(source: bytes, rules: list[dict[str, Any]]) -> list[list[Any]]:
-    """[name, line] of every forbidden name that the text mentions, aliases of imports followed."""
+def mentions(trees: Sequence[ast.Module], rules: list[dict[str, Any]]) -> list[list[Any]]:
+    """[name, index of the tree, line] of every forbidden name that is mentioned, aliases of imports followed."""
     forbidden = {name for rule in rules for name in rule["names"]}
     if not forbidden:
         return []
-    tree = ast.parse(source)
+    nodes = [(index, node) for index, tree in enumerate(trees) for node in ast.walk(tree)]
     aliases: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for _, node in nodes:
         if isinstance(node, ast.Import):
             for item in node.names:
                 root = item.name.partition(".")[0]
@@ -129,11 +129,11 @@ def mentions(source: bytes, rules: list[dict[str, Any]]) -> list[list[Any]]:
             for item in node.names:
                 aliases[item.asname or item.name] = f"{node.module}.{item.name}"
     found = []
-    for node in ast.walk(tree):
+    for index, node in nodes:
         dotted = _dotted(node, aliases)
         if dotted in forbidden:
-            found.append([dotted, getattr(node, "lineno", 0)])
-    return sorted(found, key=lambda hit: (hit[1], hit[0]))
+            found.append([dotted, index, getattr(node, "lineno", 0)])
+    return sorted(found, key=lambda hit: (hit[1], hit[2], hit[0]))
 
 
 def _dotted(node: ast.AST, aliases: dict[str, str]) -> str:

@@ -2,10 +2,12 @@
 
 The file is executed from its path in the scratch directory, under its own name, with that directory at the *end* of
 the module search path: a `random.py` handed in beside it cannot stand in for the library's. There is no `__main__`.
+Each cell of a notebook is a file, and they make one module together (cells.py).
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import linecache
 import os
@@ -13,6 +15,7 @@ import sys
 import types
 from typing import Any
 
+from softmark.sandbox.cells import CellRun, Request
 from softmark.sandbox.forbidden import Guard, mentions
 from softmark.sandbox.wire import Handle
 
@@ -26,10 +29,13 @@ class ObjectLost(LookupError):
 class Loaded:
     """The student's module and the objects of theirs that the tests hold handles to."""
 
-    def __init__(self, module: types.ModuleType, guard: Guard, mentioned: list[list[Any]]) -> None:
+    def __init__(
+        self, module: types.ModuleType, guard: Guard, mentioned: list[list[Any]], cells: dict[str, Any] | None = None
+    ) -> None:
         self.module = module
         self.guard = guard
-        self.mentioned = mentioned  # forbidden names in the text, with their lines
+        self.mentioned = mentioned  # forbidden names in the text, with their places
+        self.cells = cells or {}  # what came of a notebook's cells
         self._objects: dict[int, Any] = {}
         self._kept = 0
 
@@ -66,14 +72,27 @@ def load(scratch: str, file: str, rules: list[Any]) -> Loaded:
     path = os.path.join(scratch, file)
     with open(path, "rb") as source_file:
         source = source_file.read()
-    name = os.path.splitext(os.path.basename(file))[0]
-    sys.argv = [file]
-    sys.path.append(scratch)
-    module = types.ModuleType(name)
-    module.__file__ = path
-    sys.modules[name] = module
+    module = _empty_module(scratch, file)
     text = source.decode("utf-8", "replace")
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     code = compile(source, path, "exec", dont_inherit=True)
     exec(code, module.__dict__)
-    return Loaded(module, Guard(rules), mentions(source, rules))
+    return Loaded(module, Guard(rules), mentions([ast.parse(source)] if rules else [], rules))
+
+
+def load_notebook(scratch: str, file: str, rules: list[Any], request: Request) -> Loaded:
+    """Run the cells of a notebook as a module with the notebook's name. What they raise is told, not raised."""
+    module = _empty_module(scratch, file)
+    run = CellRun(scratch, request)
+    run.run_in(module)
+    return Loaded(module, Guard(rules), mentions(run.trees, rules), run.told())
+
+
+def _empty_module(scratch: str, file: str) -> types.ModuleType:
+    name = os.path.splitext(os.path.basename(file))[0]
+    sys.argv = [file]
+    sys.path.append(scratch)
+    module = types.ModuleType(name)
+    module.__file__ = os.path.join(scratch, file)
+    sys.modules[name] = module
+    return module

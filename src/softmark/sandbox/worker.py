@@ -6,7 +6,7 @@ weight, a secret. So it may run anything.
 Protocol, frames of wire.py on one stream, strictly one reply to one request:
 
     (first)   {"id": 0, "done": "ready"}, or {"id": 0, "failed": "walls", "detail": why} and the end
-    request   {"id": n, "op": "load", "file": name, "rules": [...]}
+    request   {"id": n, "op": "load", "file": name, "rules": [...], "cells": None, or of a notebook see cells.py}
               {"id": n, "op": "call", "target": name or Handle, "method": name or None, "args": [...], "kwargs": {...},
                "how": "plain" | "vjp" | "count_ops" | "on_meta", "cotangent": value, "seed": int or None}
               {"id": n, "op": "probe", ...}          softmark's own attacks, see probe.py
@@ -28,6 +28,7 @@ import sys
 from typing import Any, NoReturn, cast
 
 from softmark.sandbox import calls, forbidden, loading, probe, raised, reset, wire
+from softmark.sandbox.cells import Request
 from softmark.sandbox.walls import WallError, Walls, raise_walls
 
 # What homework reaches for. Imported before the fork: no import cost on anybody's clock, and it works even where a
@@ -117,8 +118,7 @@ class Worker:
 
     def _dispatch(self, request: dict[Any, Any]) -> dict[str, Any]:
         if request["op"] == "load":
-            self._submission = loading.load(self._scratch, request["file"], request["rules"])
-            return {"names": self._submission.names(), "mentions": self._submission.mentioned}
+            return self._load(request)
         if request["op"] == "probe":
             return probe.attack(request)
         if self._submission is None:
@@ -127,6 +127,15 @@ class Worker:
             self._initial.restore(request["seed"])
             self._submission.forget_handles()
         return calls.perform(self._submission, request)
+
+    def _load(self, request: dict[Any, Any]) -> dict[str, Any]:
+        file, rules = request["file"], request["rules"]
+        if request["cells"] is None:
+            loaded = loading.load(self._scratch, file, rules)
+        else:
+            loaded = loading.load_notebook(self._scratch, file, rules, Request.received(request["cells"]))
+        self._submission = loaded
+        return {"names": loaded.names(), "mentions": loaded.mentioned, "cells": loaded.cells}
 
     def _describe(self, error: BaseException) -> wire.Raised:
         return raised.describe(error, self._scratch)

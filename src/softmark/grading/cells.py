@@ -1,0 +1,123 @@
+"""What came of a notebook's cells, in words for the student.
+
+A worker tells it, and may tell anything: so a place counts only if it is one of the copy that was handed in, and a name
+only if it was asked for. What an exception says is the student's own text, from before any test was run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from softmark.grading.handed import Handed
+from softmark.sandbox import explain
+from softmark.sandbox.wire import Frame, Raised
+
+_MOST = 8  # notes of one kind
+_LONGEST = 80
+_IN_SYNTAX_ERROR = re.compile(r" \((?:text )?cell \d+, line \d+\)$")
+COUNTED = "cells are numbered from the top, code cells only"
+"""To be said once where a cell is named: Jupyter itself does not number them."""
+
+
+@dataclass(frozen=True)
+class BrokenCell:
+    """A place in a notebook where its code could not be run."""
+
+    frames: tuple[Frame, ...]
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        """Place and reason: "cell 4, line 2: invalid syntax"."""
+        return f"{self.frames[-1].file}, line {self.frames[-1].line}: {self.why}"
+
+
+@dataclass(frozen=True)
+class CellReport:
+    """Nothing to report, as of a plain file, unless `told` finds something."""
+
+    handed: Handed
+    failed: tuple[BrokenCell, ...] = ()
+    unset: tuple[tuple[str, int], ...] = ()
+    several: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @classmethod
+    def told(cls, said: Any, handed: Handed, wanted: Sequence[str]) -> CellReport:
+        """What a worker says, as far as it can be so."""
+        if type(said) is not dict or not handed.cells:
+            return cls(handed)
+        failed = tuple(_broken(raised, handed) for raised in _list(said, "failed") if type(raised) is Raised)
+        return cls(
+            handed,
+            tuple(broken for broken in failed if broken is not None)[:_MOST],
+            tuple(_places(_list(said, "unset"), handed))[:_MOST],
+            tuple(_several(_list(said, "several"), handed, wanted))[:_MOST],
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the student should know, whatever their marks."""
+        return (
+            *(f"`{name}` is defined in {_joined(cells)}; the last one counts" for name, cells in self.several),
+            *(broken.sentence for broken in self.failed),
+            *(self._not_run(file, line) for file, line in self.unset),
+        )
+
+    def behind(self, name: str) -> BrokenCell | None:
+        """What went wrong in the cell that defines this name, if anything did."""
+        place = self.handed.place_of(name.partition(".")[0])
+        here = [broken for broken in self.failed if place is not None and broken.frames[0].file == place[0]]
+        return here[0] if here else None
+
+    def _not_run(self, file: str, line: int) -> str:
+        text = (self.handed.line(file, line) or "")[:_LONGEST]
+        return (
+            f"{file}, line {line} was not run, though your functions need what it sets: `{text}`; of a notebook only "
+            "imports, functions, classes and simple constants are run"
+        )
+
+
+def _broken(raised: Raised, handed: Handed) -> BrokenCell | None:
+    frames = tuple(frame for frame in raised.frames if handed.line(frame.file, frame.line) is not None)
+    if not frames or frames[0].file not in handed.cells:
+        return None
+    syntax = _IN_SYNTAX_ERROR.search(raised.message)
+    if syntax is not None:
+        return BrokenCell(frames, raised.message[: syntax.start()])
+    failure = explain.failed_reply({"failed": "error", "detail": "", "raised": raised}, "")
+    return BrokenCell(frames, f"{failure.fact} ({failure.detail})" if failure.detail else failure.fact)
+
+
+def _places(found: list[Any], handed: Handed) -> Iterator[tuple[str, int]]:
+    """Cell and line, given by the number of the cell in order, of those that there are."""
+    cells = dict(enumerate(handed.cells))
+    for place in found:
+        if type(place) is list and [type(part) for part in place] == [int, int] and place[0] in cells:
+            file, line = cells[place[0]], place[1]
+            if handed.line(file, line) is not None:
+                yield file, line
+
+
+def _several(found: list[Any], handed: Handed, wanted: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    cells = dict(enumerate(handed.cells))
+    for item in found:
+        if type(item) is not list or len(item) != 2 or type(item[0]) is not str or type(item[1]) is not list:
+            continue
+        name, numbers = item[0], sorted({number for number in item[1] if type(number) is int and number in cells})
+        if name in wanted and len(numbers) > 1:
+            yield name, tuple(cells[number] for number in numbers)
+
+
+def _list(said: dict[Any, Any], key: str) -> list[Any]:
+    found = said.get(key)
+    return found if type(found) is list else []
+
+
+def _joined(cells: tuple[str, ...]) -> str:
+    """ "cells 3, 5 and 7"; text cells are named by themselves."""
+    plain = all(cell.startswith("cell ") for cell in cells)
+    names = [cell.removeprefix("cell ") if plain else cell for cell in cells]
+    return f"{'cells ' if plain else ''}{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,199 @@
+"""Which statements of a notebook define something, and what each of them sets and needs. Runs in the worker.
+
+A notebook is a lab book: between the definitions stand experiments, plots, prints and training runs. What grading wants
+of it are its imports, functions and classes, and those assignments that one of these needs: a constant that a function
+uses must be there, and a training run must not be repeated. So an assignment is run if what it sets is needed, directly
+or through another one, and if its value calls no function of the notebook's own and nothing of an object of a class of
+its own (to make such an object is allowed).
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import inspect
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import CodeType
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, getattr(ast, "TypeAlias", ast.ClassDef))
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+_RUN_AT_ONCE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a notebook that may be run, compiled."""
+
+    cell: int
+    code: CodeType
+    sets: frozenset[str]
+    needs: frozenset[str]
+    """Names that must be there when it is run."""
+    uses: frozenset[str]
+    """Names that must be there when a function that it defines is called."""
+    defines: bool
+    """Whether it is run without being needed."""
+    decorated: bool
+
+
+class Own:
+    """The names that the notebook's own code hides behind: what calls one of them may take hours."""
+
+    def __init__(self, statements: Iterable[ast.stmt]) -> None:
+        self.classes: set[str] = set()
+        self._busy: set[str] = set()
+        """Functions, objects of the notebook's classes, and whatever was made with either."""
+        for node in (inner for statement in statements for inner in _nested(statement)):
+            if isinstance(node, _FUNCTIONS):
+                self._busy.add(node.name)
+            elif isinstance(node, ast.ClassDef):
+                self.classes.add(node.name)
+            elif isinstance(node, _ASSIGNMENTS) and node.value is not None and self._is_own(node.value):
+                self._busy |= _stored(node)
+
+    def may_run(self, expression: ast.expr | None) -> bool:
+        """Whether nothing of the notebook's own is called in it, but for a class."""
+        return expression is None or all(self._is_harmless(node) for node in _evaluated(expression))
+
+    def _is_own(self, value: ast.expr) -> bool:
+        names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        return bool(names & (self._busy | self.classes)) or any(isinstance(n, ast.Lambda) for n in ast.walk(value))
+
+    def _is_harmless(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Call):
+            root = root_of(node.func)
+            return root not in self._busy and (root not in self.classes or isinstance(node.func, ast.Name))
+        return not isinstance(node, ast.Await | ast.Yield | ast.YieldFrom)
+
+
+def trimmed(node: ast.stmt, own: Own) -> ast.stmt | None:
+    """The statement without what only does something; None if nothing is left of it."""
+    if isinstance(node, _DEFINITIONS):
+        return node
+    if isinstance(node, _ASSIGNMENTS):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return node if all(own.may_run(part) for part in (node.value, *targets)) else None
+    if isinstance(node, ast.If) and own.may_run(node.test):
+        body, orelse = _all_trimmed(node.body, own), _all_trimmed(node.orelse, own)
+        return ast.copy_location(ast.If(node.test, body or [_nothing(node)], orelse), node) if body or orelse else None
+    if isinstance(node, ast.Try) and (body := _all_trimmed(node.body, own)):
+        handlers = [
+            ast.copy_location(ast.ExceptHandler(h.type, h.name, _all_trimmed(h.body, own) or [_nothing(h)]), h)
+            for h in node.handlers
+        ]
+        orelse, final = _all_trimmed(node.orelse, own), _all_trimmed(node.finalbody, own)
+        final = final if handlers or final else [_nothing(node)]
+        return ast.copy_location(ast.Try(body, handlers, orelse if handlers else [], final), node)
+    return None
+
+
+def compiled(cell: int, node: ast.stmt, file: str, flags: int, own: Own) -> Statement:
+    """The statement, ready to run; SyntaxError for what only a compiler sees (a `return` outside a function)."""
+    code = compile(ast.Module([node], []), file, "exec", flags, dont_inherit=True)
+    needs, uses = _names(code)
+    inner = list(_nested(node))
+    changed = {root for part in inner for root in _changed(part)}
+    return Statement(
+        cell=cell,
+        code=code,
+        sets=frozenset(changed | {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}),
+        needs=needs,
+        uses=uses,
+        defines=any(_is_definition(part) for part in inner) or bool(changed & own.classes),
+        decorated=any(isinstance(part, _FUNCTIONS) and part.decorator_list for part in inner),
+    )
+
+
+def what_is_needed(statements: list[Statement], wanted: frozenset[str]) -> tuple[list[Statement], set[str]]:
+    """The statements to run, in their order, and all names that they, and what is wanted of them, look for."""
+    needed = set(wanted)
+    run = [statement.defines for statement in statements]
+    grows = True
+    while grows:
+        before = len(needed), sum(run)
+        for index, statement in enumerate(statements):
+            reached = bool(statement.sets & needed)
+            run[index] = run[index] or reached
+            if run[index]:
+                needed |= statement.needs
+            if reached or (run[index] and statement.decorated):
+                needed |= statement.uses
+        grows = before != (len(needed), sum(run))
+    return [statement for statement, runs in zip(statements, run, strict=True) if runs], needed
+
+
+def left_out(node: ast.stmt) -> tuple[set[str], set[str]]:
+    """The names that a statement would have set, and those whose things it would have changed."""
+    return _stored(node), {root for part in _nested(node) for root in _changed(part)}
+
+
+def root_of(expression: ast.expr) -> str:
+    """The name at the beginning of `name.attribute(…)[…]`, empty if there is none."""
+    while isinstance(expression, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def _nested(node: ast.stmt) -> Iterator[ast.stmt]:
+    """The statement and those inside it that belong to the module itself, not to a function or a class."""
+    yield node
+    if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ExceptHandler):
+            for inner in child.body:
+                yield from _nested(inner)
+        elif isinstance(child, ast.stmt):
+            yield from _nested(child)
+
+
+def _evaluated(expression: ast.expr) -> Iterator[ast.AST]:
+    """Every node that is evaluated with the expression: the body of a lambda is not."""
+    waiting: list[ast.AST] = [expression]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.Lambda):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that are looked up in the module: when the code runs, and when a function in it is called."""
+    now = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_NAME", "LOAD_GLOBAL")}
+    later: set[str] = set()
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            first, then = _names(inner)
+            at_once = not inner.co_flags & inspect.CO_OPTIMIZED or inner.co_name in _RUN_AT_ONCE
+            now |= first if at_once else set()
+            later |= then if at_once else first | then
+    return frozenset(now), frozenset(later)
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    return isinstance(node, _DEFINITIONS) or (isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda))
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+
+
+def _changed(node: ast.stmt) -> set[str]:
+    """What is changed by `thing.attribute = …` or `thing[key] = …`."""
+    if not isinstance(node, _ASSIGNMENTS):
+        return set()
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    places = [
+        part for target in targets for part in ast.walk(target) if isinstance(part, ast.Attribute | ast.Subscript)
+    ]
+    return {root_of(place) for place in places if isinstance(place.ctx, ast.Store)} - {""}
+
+
+def _all_trimmed(body: Iterable[ast.stmt], own: Own) -> list[ast.stmt]:
+    return [left for node in body if (left := trimmed(node, own)) is not None]
+
+
+def _nothing(place: ast.AST) -> ast.stmt:
+    return ast.copy_location(ast.Pass(), place)
