@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -13,14 +13,14 @@ from softmark.grading.messages import Job, Setup
 from softmark.grading.provenance import provenance
 from softmark.grading.result import Result, Submission, refused
 from softmark.intake.handed_in import Entry, HandedIn
+from softmark.intake.notebook import read_notebook
 from softmark.intake.source import Refusal, check
 from softmark.intake.wanted import Wanted
 
 
 def wanted_by(homework: Homework) -> Wanted:
     """What a homework asks to be handed in."""
-    names = (name.partition(".")[0] for part in homework.parts for name in part.functions)
-    return Wanted(homework.file, tuple(dict.fromkeys(names)))
+    return Wanted(homework.file, homework.wanted)
 
 
 @dataclass(frozen=True)
@@ -29,32 +29,51 @@ class Task:
 
     submission: Submission
     handed: HandedIn
+    cells: tuple[str, ...] = ()
+    """Of a notebook, those of the files that are its cells, in order."""
 
     @property
     def job(self) -> Job:
-        return Job(self.submission, self.handed.main, dict(self.handed.files), notes=self.handed.notes)
+        handed = self.handed
+        return Job(self.submission, handed.main, dict(handed.files), self.cells, handed.notes, handed.staff_notes)
 
-    def refused(self, pending: Result) -> Result:
-        """The result of a submission that no engine is asked to grade."""
-        result = msgspec.structs.replace(pending, submission=self.submission, notes=self.handed.notes)
-        return refused(self.with_staff_notes(result), self.handed.refusal)
-
-    def with_staff_notes(self, result: Result) -> Result:
-        """The result, with what only staff are told about the files."""
-        return msgspec.structs.replace(result, staff_notes=(*self.handed.staff_notes, *result.staff_notes))
+    def result(self, pending: Result) -> Result:
+        """The result of second zero: the final one if it is refused, for then no engine is asked to grade it."""
+        handed = self.handed
+        result = msgspec.structs.replace(
+            pending, submission=self.submission, notes=handed.notes, staff_notes=handed.staff_notes
+        )
+        return refused(result, handed.refusal) if handed.refusal else result
 
 
 def read(entry: Entry, wanted: Wanted) -> Task:
-    """Load a submission; a file that Python would misread is refused here."""
+    """Load a submission. What Python would misread, and what is no notebook though it is called one, is refused."""
     handed = entry.load(wanted)
-    if not handed.refusal:
-        try:
-            check(handed.files[handed.main])
-        except Refusal as refusal:
-            handed = HandedIn(notes=handed.notes, staff_notes=handed.staff_notes, refusal=str(refusal))
     name = ", ".join(student.name or student.id for student in entry.students) or entry.id
     sha256 = _digest(handed.files) if handed.files else ""
-    return Task(Submission(id=entry.id, name=name, file=handed.main or wanted.file, sha256=sha256), handed)
+    submission = Submission(id=entry.id, name=name, file=handed.main or wanted.file, sha256=sha256)
+    if handed.refusal:
+        return Task(submission, handed)
+    try:
+        if handed.main == wanted.notebook:
+            return _with_cells(submission, handed)
+        check(handed.files[handed.main])
+    except Refusal as refusal:
+        return Task(submission, replace(handed, refusal=str(refusal)))
+    return Task(submission, handed)
+
+
+def _with_cells(submission: Submission, handed: HandedIn) -> Task:
+    """Each cell is a file; what it prints or looks like in the notebook's own file is no matter of grading."""
+    notebook = read_notebook(handed.files[handed.main])
+    beside = {name: content for name, content in handed.files.items() if name != handed.main}
+    read = replace(
+        handed,
+        files={**beside, **notebook.cells},
+        notes=(*handed.notes, *notebook.notes),
+        staff_notes=(*handed.staff_notes, *notebook.staff_notes),
+    )
+    return Task(submission, read, tuple(notebook.cells))
 
 
 class Fingerprints:

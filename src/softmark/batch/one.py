@@ -1,67 +1,38 @@
-"""Grades one file: from its path to its Result."""
+"""Grades one submission: from where it was found to its Result, step by step."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
-
-import msgspec
 
 from softmark.batch.grader import EngineFailed, Grader
-from softmark.grading.messages import Job, Setup
-from softmark.grading.result import Result, Status, Submission, refused
-from softmark.intake.notebook import LARGEST, Notebook, read_notebook
-from softmark.intake.source import Refusal, check, read
+from softmark.batch.jobs import read
+from softmark.grading.messages import Setup
+from softmark.grading.result import Result, broken_off
+from softmark.intake.handed_in import Entry
+from softmark.intake.wanted import Wanted
 
 Sink = Callable[[Result], None]
 
 
-def grade_one(path: Path, setup: Setup, sink: Sink, meanwhile: Callable[[], object] = lambda: None) -> Result:
+def grade_one(
+    entry: Entry, wanted: Wanted, setup: Setup, sink: Sink, meanwhile: Callable[[], object] = lambda: None
+) -> Result:
     """The final Result; `sink` is given every result on the way to it, the one of second zero first.
 
     `meanwhile` is called once the engine is on its way: it needs most of a second before it can be asked anything.
     """
-    submission = Submission(id=path.stem, name=path.stem, file=path.name)
-    try:
-        source, notebook = _read(path)
-    except Refusal as refusal:
-        source, notebook, why = b"", None, str(refusal)
-    else:
-        why = ""
-        submission = msgspec.structs.replace(submission, sha256=hashlib.sha256(source).hexdigest())
     with Grader(setup) as grader:
+        task = read(entry, wanted)
         meanwhile()
-        result = msgspec.structs.replace(grader.ready(), submission=submission)
+        result = task.result(grader.ready())
         sink(result)
-        if why:
-            result = refused(result, why)
-            sink(result)
+        if task.handed.refusal:
             return result
         try:
-            for so_far in grader.grade(_job(submission, result.file, source, notebook)):
+            for so_far in grader.grade(task.job):
                 result = so_far
                 sink(result)
         except EngineFailed as failure:
-            notes = (*result.staff_notes, str(failure))
-            result = msgspec.structs.replace(result, status=Status.GRADER_ERROR, staff_notes=notes)
+            result = broken_off(result, str(failure))
             sink(result)
         return result
-
-
-def _read(path: Path) -> tuple[bytes, Notebook | None]:
-    """The bytes of the file, and if it is a notebook what they say; Refusal if it cannot be graded."""
-    if path.suffix.lower() == ".ipynb":
-        source = read(path, LARGEST)
-        return source, read_notebook(source)
-    source = read(path)
-    check(source)
-    return source, None
-
-
-def _job(submission: Submission, file: str, source: bytes, notebook: Notebook | None) -> Job:
-    if notebook is None:
-        return Job(submission, file, {file: source})
-    name, cells = Path(file).with_suffix(".ipynb").name, dict(notebook.cells)
-    notes, staff_notes = notebook.notes, notebook.staff_notes
-    return Job(submission, name, cells, tuple(cells), notes=notes, staff_notes=staff_notes)

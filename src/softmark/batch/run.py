@@ -12,8 +12,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from softmark.batch.engines import Engines, OwnLane
 from softmark.batch.graded import StudentData
 from softmark.batch.grader import EngineFailed
@@ -21,7 +19,7 @@ from softmark.batch.jobs import Fingerprints, Task, read, wanted_by
 from softmark.batch.journal import Journal, Known
 from softmark.grading.homework import Homework
 from softmark.grading.messages import Setup
-from softmark.grading.result import Outcome, Result, Status
+from softmark.grading.result import Outcome, Result, Status, broken_off
 from softmark.intake.handed_in import Entry
 
 _AHEAD = 4  # results of each lane that may wait to be recorded
@@ -126,8 +124,8 @@ class ClassRun:
         if self._done.get(entry.id) == fingerprint:
             return Finished(entry, fingerprint, None)
         if task.handed.refusal:
-            return Finished(entry, fingerprint, task.refused(self._engines.pending))
-        return Finished(entry, fingerprint, task.with_staff_notes(self._judge(task, own)))
+            return Finished(entry, fingerprint, task.result(self._engines.pending))
+        return Finished(entry, fingerprint, self._judge(task, own))
 
     def _judge(self, task: Task, own: OwnLane) -> Result:
         result = self._attempt(task, own)
@@ -139,15 +137,14 @@ class ClassRun:
         return result
 
     def _attempt(self, task: Task, own: OwnLane) -> Result:
-        result = msgspec.structs.replace(self._engines.pending, submission=task.submission, notes=task.handed.notes)
+        result = task.result(self._engines.pending)
         try:
             for so_far in own.lane.grade(task.job):
                 result = so_far
         except EngineFailed as failure:
             if self._engines.stopped:
                 raise
-            notes = (*result.staff_notes, str(failure))
-            result = msgspec.structs.replace(result, status=Status.GRADER_ERROR, staff_notes=notes)
+            result = broken_off(result, str(failure))
         return result
 
 

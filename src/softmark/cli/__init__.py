@@ -86,19 +86,25 @@ def grade(
     one = len(paths) == 1 and not os.path.isdir(paths[0]) and paths[0].suffix.casefold() != ".zip"
     setup = Setup(str(root), homework.name, isolation.value, timeout, progress=one and output is not None)
     faulty = (
-        _grade_file(paths[0], output, setup, json) if one else _grade_class(paths, output, homework, setup, jobs, fresh)
+        _grade_file(paths[0], output, homework, setup, json)
+        if one
+        else _grade_class(paths, output, homework, setup, jobs, fresh)
     )
     if faulty:
         raise typer.Exit(FAULT)
 
 
-def _grade_file(path: Path, output: Path | None, setup: Setup, json: bool) -> bool:
+def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setup, json: bool) -> bool:
     """Whether the grader failed."""
+    from softmark.batch.jobs import wanted_by
     from softmark.batch.one import grade_one
     from softmark.grading.result import Status
+    from softmark.intake.collect import collect
 
-    keep = _results_file(output, path.stem)
-    result = grade_one(path, setup, keep, meanwhile=lambda: import_module("softmark.report.table"))
+    wanted = wanted_by(homework)
+    (entry,) = collect([path], wanted).entries
+    keep = _results_file(output, entry.id)
+    result = grade_one(entry, wanted, setup, keep, meanwhile=lambda: import_module("softmark.report.table"))
     _print_result(result, json)
     return result.status is Status.GRADER_ERROR
 

@@ -21,10 +21,10 @@ from softmark.grading.result import (
     FrameData,
     Outcome,
     Result,
-    Status,
     Submission,
     TestResult,
     VerdictData,
+    broken_off,
     finished_test,
     pending,
     refused,
@@ -80,9 +80,7 @@ class Judge:
         except NotLoadable as refusal:
             result = self._not_gradable(result, refusal, session)
         except GraderFault as fault:
-            result = msgspec.structs.replace(
-                result, status=Status.GRADER_ERROR, staff_notes=(*result.staff_notes, str(fault))
-            )
+            result = broken_off(result, str(fault))
         finally:
             session.close()
         yield self._closed(result, session, time.monotonic() - start)

@@ -1,12 +1,4 @@
-"""The `[late]` table of a homework.toml, checked and turned into a policy.
-
-[late]
-percent_per_day = 10               # of the homework's points, for every day begun; 0: lateness is only told
-percent_at_most = 50               # never more than this (100, if it is left out)
-grace_minutes = 15                 # so late costs nothing, and days are counted from here
-closed_after_days = 5              # what comes later than this counts for nothing
-due = 2026-03-02T23:59:00+01:00    # goes before the due date of the platform
-"""
+"""The `[late]` table of a homework.toml, checked and turned into a policy; docs/gradebook.md explains its keys."""
 
 from datetime import datetime, timedelta
 from fractions import Fraction

@@ -228,6 +228,11 @@ def refused(result: Result, reason: str, frames: tuple[FrameData, ...] = ()) -> 
     return msgspec.structs.replace(result, status=Status.NOT_GRADABLE, reason=reason, reason_frames=frames)
 
 
+def broken_off(result: Result, why: str) -> Result:
+    """The grader failed: what was earned until then, which is not the student's mark."""
+    return msgspec.structs.replace(result, status=Status.GRADER_ERROR, staff_notes=(*result.staff_notes, why))
+
+
 def finished_test(
     spec: TestSpec,
     cases: Mapping[str, CaseResult],
@@ -303,6 +308,7 @@ __all__ = [
     "Submission",
     "TestResult",
     "VerdictData",
+    "broken_off",
     "decode",
     "encode",
     "finished_test",
