@@ -36,9 +36,9 @@ def agree(
         answer = ask(got, args, kwargs)
     except Failed as failure:
         if failure.verdict.category is Category.ERROR and failure.verdict.exception != "NotImplementedError":
-            case.raised.append(truth_of(want, args, kwargs, case.id, len(case.checks)))
+            case.raised.append(truth_of(want, args, kwargs, case.id))
         raise
-    truth = truth_of(want, args, kwargs, case.id, len(case.checks))
+    truth = truth_of(want, args, kwargs, case.id)
     if case.probe and case.mistakes is not None:
         probe(truth, case.mistakes, case.seen)
     found = compare(answer.value, truth)

@@ -20,10 +20,10 @@ import torch
 
 from softmark.verdict.case import Case, Check
 from softmark.verdict.compare import agrees, compare
-from softmark.verdict.leaves import map_tensors
 from softmark.verdict.mistakes import Mistake, MistakeError, Registry
 from softmark.verdict.model import Category, Cause, Verdict
-from softmark.verdict.plant import Target, instead, parts, planted, reachable
+from softmark.verdict.outcome import outcome, run
+from softmark.verdict.plant import Target, parts, reachable
 from softmark.verdict.truth import Truth
 
 NAMEABLE = frozenset({Category.TYPE, Category.SHAPE, Category.NAN, Category.VALUE})
@@ -93,7 +93,7 @@ def probe(truth: Truth, registry: Registry, seen: dict[str, float]) -> None:
         for suspect in relevant(truth.want, registry):
             name = suspect.mistake.name
             try:
-                ratio = compare(_run(truth, (suspect.mistake,)), truth).ratio
+                ratio = compare(run(truth, (suspect.mistake,)), truth).ratio
             except Exception:  # a mistake that raises is as visible as can be
                 ratio = math.inf
             seen[name] = max(seen.get(name, 0.0), ratio)
@@ -160,13 +160,13 @@ class _Trial:
     def explains(self, mistakes: Sequence[Mistake]) -> bool:
         if self.is_late():
             return False
+        another = outcome(self.truth, mistakes).another
+        if another is None:  # nothing else than the reference, or an exception: then it is not what the student wrote
+            return False
+        self.acting.update(mistake.name for mistake in mistakes)
         try:
-            value = _run(self.truth, mistakes)
-            if agrees(value, self.truth):
-                return False
-            self.acting.update(mistake.name for mistake in mistakes)
-            return agrees(self.answer, self.truth.replaced(value))
-        except Exception:  # a variant may fail on these inputs in any way: then it is not what the student wrote
+            return agrees(self.answer, another)
+        except Exception:  # it may have been anything that the variant gave
             return False
 
 
@@ -176,10 +176,8 @@ def _would_show(mistakes: Sequence[Mistake], evidence: Iterable[Truth]) -> bool:
     for truth in evidence:
         if truth.want is None or not targets & {id(target) for target in reachable(truth.want)}:
             continue
-        try:
-            if not agrees(_run(truth, mistakes), truth):
-                return True
-        except Exception:  # it would have raised where the student's code did not
+        given = outcome(truth, mistakes)
+        if given.raised or given.another is not None:
             return True
     return False
 
@@ -190,21 +188,9 @@ def _would_answer(mistakes: Sequence[Mistake], raised: Iterable[Truth]) -> bool:
     for truth in raised:
         if truth.want is None or not targets & {id(target) for target in reachable(truth.want)}:
             continue
-        try:
-            _run(truth, mistakes)
-        except Exception:  # it raises as well, as expected of the same mistake
-            continue
-        return True
+        if not outcome(truth, mistakes).raised:  # the same mistake raises as well
+            return True
     return False
-
-
-def _run(truth: Truth, mistakes: Sequence[Mistake]) -> Any:
-    """The reference's answer with the mistakes made in it: on the inputs as the student got them, in their dtype."""
-    assert truth.want is not None
-    plants = [(mistake.target, mistake.variant) for mistake in mistakes]
-    args, kwargs = map_tensors((truth.args, truth.kwargs), torch.Tensor.clone)
-    with planted(plants):
-        return instead(truth.want, plants)(*args, **kwargs)
 
 
 def _cause(suspects: Sequence[Suspect]) -> Cause:

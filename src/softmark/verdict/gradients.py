@@ -23,11 +23,10 @@ from softmark.verdict.truth import computed, in_float64, truth_of
 def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """The gradients of <cotangent, output> with respect to every floating input and parameter agree."""
     case = current()
-    position = len(case.checks)
-    cotangent = _cotangent(truth_of(want, args, kwargs, case.id, position).value, args, kwargs)
+    cotangent = _cotangent(truth_of(want, args, kwargs, case.id).value, args, kwargs)
     answer = got.vjp(args, kwargs, cotangent)
     weights = [tensor.double() for tensor in tensors_in(cotangent)]
-    key = (case.id, position, "gradients")
+    key = (case.id, "gradients")
     truth = remembered(key, want, (args, kwargs, weights), lambda: computed(_Pullback(want, weights), args, kwargs))
     named: dict[str, torch.Tensor] = truth.value
     found = {**_by_argument(answer.args, answer.kwargs), **{f"parameter {k}": v for k, v in answer.parameters.items()}}

@@ -1,7 +1,7 @@
 """Truths are remembered per case: its hidden inputs are the same for every submission, so what is right is, too.
 
-An entry is found again only by the case's id, the position and kind of the check, the very same reference function,
-and a digest of every byte of its inputs. A reference with state (a module, a bound method, a closure) is never
+An entry is found again only by the case's id, the kind of the check, the very same reference function, and a digest of
+every byte of its inputs. A reference with state (a module, a bound method, a closure) is never
 remembered, nor is anything in a case without an id.
 """
 
@@ -25,8 +25,8 @@ MOST = 4096
 LARGEST = 1 << 16
 """Truths of more numbers than this are not remembered."""
 
-Key = tuple[str, int, str]
-"""The case's id, the position of the check in the case, and what is remembered of it."""
+Key = tuple[str, str]
+"""The case's id, and what is remembered of the check."""
 
 _ENTRIES: OrderedDict[tuple[Key, bytes], tuple[Any, Truth]] = OrderedDict()
 """The most recently used truths, each with the reference that it is of."""

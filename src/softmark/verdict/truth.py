@@ -29,6 +29,8 @@ class Truth:
     kwargs: dict[str, Any] = field(default_factory=dict)
     like: Truth | None = None
     """A truth whose noise this one has, too, where the shapes are the same."""
+    outcomes: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What mistakes give on the same inputs, as far as it was found out (outcome.py)."""
     _noises: dict[float, list[torch.Tensor]] = field(default_factory=dict)
     _tolerances: dict[Level, list[torch.Tensor]] = field(default_factory=dict)
 
@@ -115,9 +117,8 @@ def in_float64(want: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def truth_of(want: Any, args: tuple[Any, ...], kwargs: dict[str, Any], case_id: str = "", position: int = 0) -> Truth:
+def truth_of(want: Any, args: tuple[Any, ...], kwargs: dict[str, Any], case_id: str = "") -> Truth:
     """The truth of a check, remembered when the case has an id and the reference is a plain function."""
     if not callable(want):
         return given(want)
-    key = (case_id, position, "value")
-    return remembered(key, want, (args, kwargs), lambda: computed(want, args, kwargs))
+    return remembered((case_id, "value"), want, (args, kwargs), lambda: computed(want, args, kwargs))
