@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from softmark.authoring.field_trial import Subject, grade_all
+from softmark.authoring.field_trial import Series, Subject, grade_all
 from softmark.authoring.plant import plant
 from softmark.batch.one import grade_one
 from softmark.grading.desk import entries_of
@@ -107,7 +107,7 @@ def _graded() -> list[Result]:
         )
         for failure in FAILURES
     ]
-    return grade_all(homework, subjects, jobs=1)
+    return grade_all([Series(homework, subjects)], jobs=1)[0]
 
 
 def _first_only(result: Result) -> Result:

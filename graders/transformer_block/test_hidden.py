@@ -7,6 +7,7 @@ second witness, PyTorch's nn.TransformerEncoderLayer: a reference that disagreed
 
 import math
 from contextlib import contextmanager
+from functools import cache
 
 import pytest
 import torch
@@ -540,10 +541,14 @@ def torch_layer(D, n_heads, d_ff, norm_first):
     return nn.TransformerEncoderLayer(D, n_heads, d_ff, dropout=0.0, norm_first=norm_first, batch_first=True)
 
 
+@cache
+def torch_shapes(D, n_heads, d_ff):
+    return {name: tuple(w.shape) for name, w in torch_layer(D, n_heads, d_ff, False).state_dict().items()}
+
+
 def draw_module_weights(D, n_heads, d_ff):
     """Weights of order one for every parameter of PyTorch's own block, by name."""
-    shapes = {name: tuple(w.shape) for name, w in torch_layer(D, n_heads, d_ff, False).state_dict().items()}
-    drawn = {name: draw("shape", shape=shape) for name, shape in shapes.items()}
+    drawn = {name: draw("shape", shape=shape) for name, shape in torch_shapes(D, n_heads, d_ff).items()}
     return {name: of_order_one(w, fan_in=w.shape[-1]) for name, w in drawn.items()}
 
 
@@ -570,8 +575,14 @@ def own_runner(student):
     return run_own_block
 
 
+SAME_AS_TORCH = set()
+"""The cases in which the reference was found to agree with PyTorch: it does so for every submission, or for none."""
+
+
 def require_same_as_torch(weights, X, mask, *sizes):
     """PyTorch's own module gives the reference's numbers. Its masks are True where looking is forbidden."""
+    if current().id in SAME_AS_TORCH:
+        return
     T, D = X.shape[-2:]
     blocked = None
     if mask is not None:
@@ -579,6 +590,7 @@ def require_same_as_torch(weights, X, mask, *sizes):
     theirs = loaded(torch_layer(*sizes), weights)(X.reshape(-1, T, D), src_mask=blocked)
     if not torch.allclose(run_block(weights, X, mask, *sizes), theirs.reshape(X.shape), rtol=1e-9, atol=1e-9):
         raise RuntimeError("the reference and PyTorch's nn.TransformerEncoderLayer disagree")
+    SAME_AS_TORCH.add(current().id)
 
 
 FUNCTIONS = ("layer_norm", "feed_forward", "post_norm_block", "pre_norm_block")

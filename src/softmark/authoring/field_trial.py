@@ -1,11 +1,15 @@
-"""Grades many source texts of one homework through real engines, side by side."""
+"""Grades many source texts of many homeworks through real engines, side by side.
+
+An engine knows one homework, takes a second to start, and gets quicker with every submission. So an engine is kept
+until nothing is left of its homework; then another one starts where most is left, so that no core is idle at the end.
+"""
 
 from __future__ import annotations
 
 import os
-import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softmark.batch.grader import Grader
@@ -14,6 +18,8 @@ from softmark.grading.messages import Job, Setup
 from softmark.grading.result import Result, Submission
 
 STRONGEST = "full" if hasattr(os, "geteuid") and os.geteuid() == 0 else "user"
+_WORTH_AN_ENGINE = 8
+"""So many submissions must be left for one more engine of the same homework to be of use."""
 
 
 @dataclass(frozen=True)
@@ -25,41 +31,69 @@ class Subject:
     source: str
 
 
-def grade_all(
-    homework: Homework,
-    subjects: Sequence[Subject],
-    jobs: int,
-    on_progress: Callable[[int, int], None] = lambda done, everything: None,
-) -> list[Result]:
-    """The results in the order of the subjects, whichever engine graded which."""
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for position in range(len(subjects)):
-        waiting.put(position)
-    results: dict[int, Result] = {}
-    faults: list[BaseException] = []
+@dataclass(frozen=True)
+class Series:
+    """What there is to grade of one homework, in this order."""
 
-    def work() -> None:
-        try:
-            setup = Setup(str(homework.root), homework.name, STRONGEST, progress=False)
-            with Grader(setup) as grader:
-                grader.ready()
-                while not faults:
-                    position = waiting.get_nowait()
-                    results[position] = _grade(grader, homework, subjects[position])
-                    on_progress(len(results), len(subjects))
-        except queue.Empty:
-            return
-        except BaseException as fault:
-            faults.append(fault)
+    homework: Homework
+    subjects: Sequence[Subject]
 
-    threads = [threading.Thread(target=work) for _ in range(max(1, jobs))]
+
+def grade_all(series: Sequence[Series], jobs: int) -> list[list[Result]]:
+    """For each series its results, in the order of its subjects, whichever engine graded which."""
+    plan = _Plan(series)
+    threads = [threading.Thread(target=plan.work) for _ in range(max(1, jobs))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if faults:
-        raise faults[0]
-    return [results[position] for position in range(len(subjects))]
+    if plan.faults:
+        raise plan.faults[0]
+    return [[results[position] for position in range(len(results))] for results in plan.results]
+
+
+class _Plan:
+    """Who grades what next: shared by the threads, each of which has one engine at a time."""
+
+    def __init__(self, series: Sequence[Series]) -> None:
+        self._series = series
+        self._waiting = [deque(range(len(one.subjects))) for one in series]
+        self._engines = [0] * len(series)
+        self._choosing = threading.Lock()
+        self.results: list[dict[int, Result]] = [{} for _ in series]
+        self.faults: list[BaseException] = []
+
+    def work(self) -> None:
+        try:
+            while not self.faults and (number := self._next_series()) is not None:
+                self._grade_series(number)
+        except BaseException as fault:
+            self.faults.append(fault)
+
+    def _next_series(self) -> int | None:
+        """The one with the fewest engines, the largest of these; None if no further engine is worth its start."""
+        with self._choosing:
+            open_ones = [
+                number
+                for number, waiting in enumerate(self._waiting)
+                if len(waiting) >= (_WORTH_AN_ENGINE if self._engines[number] else 1)
+            ]
+            if not open_ones:
+                return None
+            chosen = min(open_ones, key=lambda number: (self._engines[number], -len(self._waiting[number])))
+            self._engines[chosen] += 1
+            return chosen
+
+    def _grade_series(self, number: int) -> None:
+        one, waiting = self._series[number], self._waiting[number]
+        with Grader(Setup(str(one.homework.root), one.homework.name, STRONGEST, progress=False)) as grader:
+            grader.ready()
+            while not self.faults:
+                try:
+                    position = waiting.popleft()
+                except IndexError:  # another engine took the last one
+                    return
+                self.results[number][position] = _grade(grader, one.homework, one.subjects[position])
 
 
 def _grade(grader: Grader, homework: Homework, subject: Subject) -> Result:

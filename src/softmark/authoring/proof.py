@@ -9,16 +9,15 @@ side; and a second run in another order and on another engine says the same. Wha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from softmark.authoring.depends import dependents
-from softmark.authoring.field_trial import Subject, grade_all
+from softmark.authoring.field_trial import Series, Subject, grade_all
 from softmark.authoring.plant import plant
-from softmark.authoring.starter import cut
-from softmark.authoring.trivial import trivial_submissions
+from softmark.authoring.trivial import starter, trivial_submissions
 from softmark.grading.desk import entries_of
 from softmark.grading.homework import Homework
 from softmark.grading.result import Result, Status, TestResult, VerdictData
@@ -52,6 +51,8 @@ class Proof:
     named: int = 0
     equivalents: int = 0
     equivalents_full: int = 0
+    starters: int = 0
+    starters_zero: int = 0
     trivial: int = 0
     trivial_zero: int = 0
     accepted: float = 0.0
@@ -76,24 +77,35 @@ class Proof:
         self.holes.append(Hole(self.homework, subject, what))
 
 
-def prove(homework: Homework, jobs: int, on_progress: Callable[[int, int], None] = lambda done, all_: None) -> Proof:
+def prove(homeworks: Sequence[Homework], jobs: int) -> list[Proof]:
     """Grade everything there is to grade, and judge it."""
-    registry = entries_of(homework)
-    subjects = _subjects(homework, registry)
-    results = grade_all(homework, subjects, jobs, on_progress)
-    proof = Proof(homework.name)
+    registries = [entries_of(homework) for homework in homeworks]
+    series = [
+        Series(homework, _subjects(homework, registry))
+        for homework, registry in zip(homeworks, registries, strict=True)
+    ]
+    graded = grade_all(series, jobs)
+    proofs = [
+        _judged(one, registry, results) for one, registry, results in zip(series, registries, graded, strict=True)
+    ]
+    _judge_repetition(proofs, series, graded, jobs)
+    return proofs
+
+
+def _judged(series: Series, registry: Registry, results: Sequence[Result]) -> Proof:
+    """What the results say of each subject by itself."""
+    proof = Proof(series.homework.name)
     judges = {"reference": _judge_right, "equivalent": _judge_right, "starter": _judge_zero, "trivial": _judge_zero}
     mistakes = {mistake.name: mistake for mistake in registry.mistakes}
-    source = homework.reference.read_text(encoding="utf-8")
-    for subject, result in zip(subjects, results, strict=True):
+    users = dependents(series.homework.reference.read_text(encoding="utf-8"), series.homework)
+    for subject, result in zip(series.subjects, results, strict=True):
         if result.status is Status.GRADER_ERROR:
             proof.hole(subject.name, f"the grader failed: {'; '.join(_staff_texts(result))[:400]}")
         elif subject.kind == "mistake":
-            _judge_mistake(proof, mistakes[subject.name], result, dependents(source, homework))
+            _judge_mistake(proof, mistakes[subject.name], result, users)
         else:
             judges[subject.kind](proof, subject, result)
     _judge_margins(proof)
-    _judge_repetition(proof, homework, subjects, results, jobs)
     return proof
 
 
@@ -102,7 +114,7 @@ def _subjects(homework: Homework, registry: Registry) -> list[Subject]:
     return [
         Subject("reference", homework.file, source),
         *(Subject("equivalent", entry.name, plant(source, entry)) for entry in registry.equivalents),
-        Subject("starter", "starter", cut(source, homework)),
+        Subject("starter", "starter", starter(homework)),
         *(Subject("trivial", name, text) for name, text in trivial_submissions(homework).items()),
         *(Subject("mistake", entry.name, plant(source, entry)) for entry in registry.mistakes),
     ]
@@ -124,10 +136,16 @@ def _judge_right(proof: Proof, subject: Subject, result: Result) -> None:
 
 
 def _judge_zero(proof: Proof, subject: Subject, result: Result) -> None:
+    zero = result.status is Status.GRADED and result.total == 0
     if subject.kind == "trivial":
         proof.trivial += 1
-        proof.trivial_zero += result.total == 0
-    if result.total != 0:
+        proof.trivial_zero += zero
+    else:
+        proof.starters += 1
+        proof.starters_zero += zero
+    if result.status is not Status.GRADED:
+        proof.hole(subject.name, f"{subject.kind} submission is not graded at all: {result.reason}")
+    elif result.total != 0:
         paid = ", ".join(f"{test.number} ({test.score:g})" for test in result.tests if test.score)
         proof.hole(subject.name, f"{subject.kind} submission earns {result.total:g}: tests {paid} pay for no knowledge")
 
@@ -179,15 +197,18 @@ def _judge_margins(proof: Proof) -> None:
 
 
 def _judge_repetition(
-    proof: Proof, homework: Homework, subjects: list[Subject], results: list[Result], jobs: int
+    proofs: Sequence[Proof], series: Sequence[Series], graded: Sequence[Sequence[Result]], jobs: int
 ) -> None:
-    """The same submissions backwards, on one engine more or fewer."""
-    step = max(1, len(subjects) // _REPEATED)
-    chosen = list(zip(subjects, results, strict=True))[::step][::-1]
-    again = grade_all(homework, [subject for subject, _ in chosen], jobs=1 if jobs > 1 else 2)
-    for (subject, first), second in zip(chosen, again, strict=True):
-        if _comparable(first) != _comparable(second):
-            proof.hole(subject.name, f"two runs differ: {first.total:g} and {second.total:g} points")
+    """Some of the same submissions once more, backwards and on other engines."""
+    pairs = [list(zip(one.subjects, results, strict=True)) for one, results in zip(series, graded, strict=True)]
+    chosen = [every[:: max(1, len(every) // _REPEATED)][::-1] for every in pairs]
+    repeated = [
+        Series(one.homework, [subject for subject, _ in some]) for one, some in zip(series, chosen, strict=True)
+    ]
+    for proof, some, again in zip(proofs, chosen, grade_all(repeated, jobs), strict=True):
+        for (subject, first), second in zip(some, again, strict=True):
+            if _comparable(first) != _comparable(second):
+                proof.hole(subject.name, f"two runs differ: {first.total:g} and {second.total:g} points")
 
 
 def _comparable(result: Result) -> Result:

@@ -15,7 +15,8 @@ from softmark.authoring.proof import Proof
 def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> None:
     """One row a homework, then every hole in a sentence."""
     table = Table(box=None, padding=(0, 2), header_style="dim")
-    for column in ("", "homework", "mistakes caught", "named", "equivalents", "trivial at 0", "margins"):
+    columns = "", "homework", "mistakes caught", "named", "equivalents", "starter at 0", "trivial at 0", "margins"
+    for column in columns:
         table.add_column(column)
     for proof in proofs:
         table.add_row(
@@ -24,6 +25,7 @@ def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> No
             f"{proof.caught} of {proof.mistakes}",
             f"{proof.named} of {proof.mistakes}",
             f"{proof.equivalents_full} of {proof.equivalents}",
+            f"{proof.starters_zero} of {proof.starters}",
             f"{proof.trivial_zero} of {proof.trivial}",
             f"{proof.margin_accept:.0f}× and {proof.margin_reject:.0f}×",
         )
@@ -49,6 +51,8 @@ def as_plain(proofs: Sequence[Proof], seconds: float) -> dict[str, Any]:
                 "named": proof.named,
                 "equivalents": proof.equivalents,
                 "equivalents_full": proof.equivalents_full,
+                "starters": proof.starters,
+                "starters_zero": proof.starters_zero,
                 "trivial": proof.trivial,
                 "trivial_zero": proof.trivial_zero,
                 "margin_accept": min(proof.margin_accept, 1e300),

@@ -1,4 +1,4 @@
-"""Submissions that know nothing, and must earn nothing: they return the same kind of answer for every part.
+"""Submissions that know nothing, and must earn nothing: the starter, and the same kind of answer for every part.
 
 A constant of the right shape takes the shape from a copy of the reference, and only the shape: nobody is paid for that.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from softmark.authoring.starter import cut
 from softmark.grading.homework import Homework
 
 _ANSWERS = {
@@ -67,6 +68,14 @@ class {name}({name}):
         except Exception:
             return None
 """
+
+
+def starter(homework: Homework) -> str:
+    """What students are handed out, handed in as it is; cut anew where nothing is handed out yet."""
+    handed_out = homework.root / "assignments" / homework.name / homework.file
+    if handed_out.is_file():
+        return handed_out.read_text(encoding="utf-8")
+    return cut(homework.reference.read_text(encoding="utf-8"), homework)
 
 
 def trivial_submissions(homework: Homework) -> dict[str, str]:

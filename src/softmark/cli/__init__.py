@@ -170,7 +170,7 @@ def verify(
     sys.path.insert(0, str(root))  # for `from reference import …` in lists of mistakes
     start = time.monotonic()
     try:
-        proofs = [prove(homework, jobs or os.cpu_count() or 1) for homework in chosen]
+        proofs = prove(chosen, jobs or os.cpu_count() or 1)
     except MistakeError as error:
         raise UsageError(str(error)) from error
     seconds = time.monotonic() - start
