@@ -153,7 +153,7 @@ FORGIVEN: dict[str, Forgiven] = {
             "notes.docx": b"words",
             "plot.exe": b"MZ",
         },
-        staff_notes=left_out("a.exe, notes.docx"),
+        staff_notes=left_out("notes.docx, plot.exe"),
         beside={"util/masks.py": b"x = 1\n", "data/train.csv": b"1,2\n"},
     ),
     "characters that cannot be seen": Forgiven(

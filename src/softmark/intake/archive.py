@@ -45,14 +45,18 @@ OF_A_STUDENT = Limits(5_000, 2_000_000)
 OF_A_CLASS = Limits(1_000_000, 400_000_000)
 
 
+class _ListTooLong(Exception):
+    """The list of an archive's members is longer than is read."""
+
+
 class _Listed(io.BufferedReader):
-    """A file that refuses to be read in one go beyond a cap: as the list of an archive's members is."""
+    """A file that is not read in one go beyond a cap: the list of members is, before anybody can count them."""
 
     most = 0
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > self.most:
-            raise Refusal(f"an archive with a list of members of {size} bytes")
+            raise _ListTooLong
         return super().read(size)
 
 
@@ -76,11 +80,13 @@ class Archive:
         listed.most = max(limits.list_bytes, 1 << 20)
         try:
             self._zip = zipfile.ZipFile(listed)
+            members = self._zip.infolist()
+            if len(members) > limits.members:
+                raise _ListTooLong
+        except _ListTooLong:
+            raise Refusal(f"{name} holds more than {limits.members} files") from None
         except _BROKEN as why:
             raise Refusal(f"{name} is damaged or cut off: zip it again") from why
-        members = self._zip.infolist()
-        if len(members) > limits.members:
-            raise Refusal(f"{name} holds more than {limits.members} files")
         for member in members:
             self._add(member)
 
