@@ -316,7 +316,8 @@ def collected(path: Path) -> tuple[Entry, ...]:
 
 
 few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-names = st.text(st.characters(exclude_categories=()), min_size=1, max_size=30) | st.sampled_from(
+characters = st.characters(exclude_categories=(), exclude_characters="\0")
+names = st.text(characters, min_size=1, max_size=30) | st.sampled_from(
     [FILE, "../x.py", "/etc/x", "a//b.py", "CON", "submission_metadata.yml", "submission_1/x.py", "timestamp.txt",
      "submitted/a/b/x.py", "one_1_2_hw.py", "One_1_assignsubmission_file_/x.py", "hw.zip", "a/hw.py", "a", "..", "."]
 )  # fmt: skip

@@ -97,7 +97,9 @@ FORGIVEN: dict[str, Forgiven] = {
         {"solution.py": SOURCE, "masks.py": QUARTER}, renamed("solution.py"), beside={"masks.py": QUARTER}
     ),
     "the exact name wins": Forgiven(
-        {FILE: SOURCE, "attention_scores (1).py": STARTER}, staff_notes=left_out("attention_scores (1).py")
+        {FILE: SOURCE, "attention_scores (1).py": STARTER},
+        (f"attention_scores (1).py was not graded, because `{FILE}` is there",),
+        left_out("attention_scores (1).py"),
     ),
     "the exact name wins over older ones": Forgiven(
         {FILE: SOURCE, f"old/{FILE}": STARTER, "attention_scores_old.py": STARTER},

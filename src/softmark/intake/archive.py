@@ -11,7 +11,6 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO
@@ -20,9 +19,9 @@ from softmark.intake.names import inner_path, show
 from softmark.intake.place import FILE, FOLDER, Item
 from softmark.intake.source import Refusal, TooLarge
 
-_BROKEN = (
-    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError, ValueError,
-    NotImplementedError, RuntimeError, ArithmeticError, LookupError, AttributeError, TypeError,
+_BROKEN = (  # zipfile believes what it reads, and fails in as many ways as a header can lie
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError,
+    LookupError, RuntimeError,
 )  # fmt: skip
 _OTHERS = {
     b"Rar!": "a RAR archive", b"7z\xbc\xaf\x27\x1c": "a 7z archive", b"\x1f\x8b": "a gzip archive",
@@ -73,8 +72,7 @@ class Archive:
         self.name = name
         self.refused: list[str] = []
         """Members whose names could lead out of the archive, or that are there to be misread."""
-        self._folders: dict[tuple[str, ...], _Contents] = defaultdict(_Contents)
-        self._folders[()] = _Contents()
+        self._folders: dict[tuple[str, ...], _Contents] = {(): _Contents()}
         _refuse_what_is_no_zip(file, name)
         listed = _Listed(file)  # type: ignore[arg-type]
         listed.most = max(limits.list_bytes, 1 << 20)

@@ -18,7 +18,7 @@ from softmark.intake.names import is_plain, key, show
 from softmark.intake.place import FILE
 from softmark.intake.source import Refusal
 
-MOST_KEPT, MOST_BYTES = 100, 20_000_000
+MOST_READ, MOST_BYTES = 60, 20_000_000
 _STEERING = {
     "conftest.py", "pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py",
     "sitecustomize.py", "usercustomize.py", "__main__.py",
@@ -39,19 +39,19 @@ class Beside:
 def beside(main: Found, graded_as: str, files: Sequence[Found]) -> Beside:
     """What lies in the folder of the graded file, or in folders of that."""
     kept, folder = Beside(), main.path[:-1]
-    taken = {key(graded_as), key(PurePath(graded_as).stem)}  # a package `hw/` would be imported in place of `hw.py`
-    room = MOST_BYTES
+    taken, room, to_read = {key(graded_as)}, MOST_BYTES, MOST_READ
     for found in files:
         inner = found.path[len(folder) :]
         if found is main:
             continue
-        if found.path[: len(folder)] != folder or not _is_welcome(inner) or found.item.kind != FILE:
+        if found.path[: len(folder)] != folder or not _is_welcome(inner, graded_as) or found.item.kind != FILE:
             kept.left_out.append(found.shown)
-        elif found.name.endswith(".py") and (hidden := _hidden_by(inner[0])):
-            kept.notes.append(f"your file {found.shown} hides the {hidden} module of that name, so it was left out")
-        elif not _is_free(inner, taken) or len(kept.files) == MOST_KEPT:
+        elif found.name.endswith(".py") and (whose := _hides(inner[0])):
+            kept.notes.append(f"your file {found.shown} hides the {whose} module of that name, so it was left out")
+        elif to_read == 0 or not _is_free(inner, taken):
             kept.left_out.append(found.shown)
         else:
+            to_read -= 1
             room -= _keep(kept, found, "/".join(inner), room)
             taken.add(key("/".join(inner)))
     return kept
@@ -73,11 +73,13 @@ def _keep(kept: Beside, found: Found, name: str, room: int) -> int:
     return len(content)
 
 
-def _is_welcome(path: tuple[str, ...]) -> bool:
+def _is_welcome(path: tuple[str, ...], graded_as: str) -> bool:
     name = path[-1]
     if not all(map(is_plain, path)) or key(name) in _STEERING:
         return False
-    return name.endswith(".py") or PurePath(name).suffix.casefold() in _DATA
+    if name.endswith(".py"):
+        return len(path) == 1 or path[0] != PurePath(graded_as).stem  # not a package `hw/` beside `hw.py`
+    return PurePath(name).suffix.casefold() in _DATA
 
 
 def _is_free(path: tuple[str, ...], taken: set[str]) -> bool:
@@ -85,7 +87,7 @@ def _is_free(path: tuple[str, ...], taken: set[str]) -> bool:
     return not any(key("/".join(path[:depth])) in taken for depth in range(1, len(path) + 1))
 
 
-def _hidden_by(name: str) -> str:
+def _hides(name: str) -> str:
     """Whose module a file or folder of this name would stand in for: "standard", "installed", or nobody's."""
     module = name.removesuffix(".py")
     if module in sys.stdlib_module_names:

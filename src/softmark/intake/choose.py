@@ -38,9 +38,9 @@ def choose(gathered: Gathered, wanted: Wanted) -> Main:
     files = gathered.files
     refuse_twins(files)
     exactly = exact(files, wanted.file) + exact(files, wanted.notebook)
+    slips = [found for found in files if _is_slip(found, wanted)]
     if exactly:
-        return _one_of(exactly, wanted)
-    slips = [f for f in files if is_slip(f.name, wanted.file) or is_slip(f.name, wanted.notebook)]
+        return _beside_slips(_one_of(exactly, wanted), slips)
     if slips:
         return _one_of([found for found in slips if len(found.path) == len(slips[0].path)], wanted)
     misnamed = _that_define_enough(files, wanted)
@@ -51,6 +51,19 @@ def choose(gathered: Gathered, wanted: Wanted) -> Main:
     if files and all(found.item.kind != FILE for found in files):
         files[0].read()  # says what it is instead
     raise Refusal(f"expected {wanted.file}; found {listed(files)}")
+
+
+def _is_slip(found: Found, wanted: Wanted) -> bool:
+    expected = (wanted.file, wanted.notebook)
+    return nfc(found.name) not in map(nfc, expected) and any(is_slip(found.name, name) for name in expected)
+
+
+def _beside_slips(main: Main, slips: Sequence[Found]) -> Main:
+    """A student who handed in `hw (1).py` as well may have meant that one: they are told."""
+    if not slips:
+        return main
+    note = f"{listed(slips)} was not graded, because `{main.found.shown}` is there"
+    return replace(main, notes=(*main.notes, note))
 
 
 def listed(files: Sequence[Found]) -> str:

@@ -11,8 +11,8 @@ from softmark.intake import canvas, gradescope, moodle, nbgrader, plain
 from softmark.intake.archive import OF_A_CLASS, Archive
 from softmark.intake.folder import Folder
 from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry, Student
-from softmark.intake.names import safe_id, show, unique_ids
+from softmark.intake.handed_in import Collection, Entry
+from softmark.intake.names import show, unique_ids
 from softmark.intake.place import FILE, FOLDER, Item, Place
 from softmark.intake.slips import ending
 from softmark.intake.source import Refusal, Unreadable, open_regular
@@ -48,7 +48,7 @@ def collect(paths: Sequence[Path], wanted: Wanted) -> Collection:
 def _collected(path: Path, wanted: Wanted, alone: bool) -> Collection:
     """What one path holds. A broken archive is the person's at the keyboard if it is alone, else one student's."""
     name = Path(os.path.abspath(path)).name
-    if path.is_dir():
+    if os.path.isdir(path):
         try:
             return _in_tree(Folder(path, show(name)), wanted)
         except Refusal as why:
@@ -63,9 +63,7 @@ def _collected(path: Path, wanted: Wanted, alone: bool) -> Collection:
     except Refusal as why:
         if alone:
             raise Unreadable(str(why)) from why
-        identity = safe_id(path.stem)
-        entry = Entry(identity, (Student(identity, show(path.stem)),), show(name), Refused(str(why)))
-        return Collection("one file", (entry,))
+        return Collection("one file", (plain.named(path.stem, show(name), Refused(str(why))),))
     refused = tuple(f"{archive.name}: the name {member} leads out of the archive" for member in archive.refused)
     return replace(collection, ignored=collection.ignored + refused)
 
@@ -75,9 +73,7 @@ def _named_by_path(collection: Collection, path: Path) -> Collection:
     if collection.format != plain.ONE_SUBMISSION:
         return collection
     name = plain.stem(Path(os.path.abspath(path)).name)
-    identity = safe_id(name)
-    entries = tuple(replace(e, id=identity, students=(Student(identity, show(name)),)) for e in collection.entries)
-    return replace(collection, entries=entries)
+    return replace(collection, entries=tuple(plain.named(name, e.origin, e.source) for e in collection.entries))
 
 
 def _in_tree(place: Place, wanted: Wanted) -> Collection:
@@ -101,6 +97,5 @@ def _file(path: Path, wanted: Wanted, alone: bool) -> Entry:
     name = whole.parent.name if named_by_folder else plain.stem(whole.name)
     called = {".py": wanted.file, ".ipynb": wanted.notebook}.get(ending(whole.name), whole.name)
     piece = Piece(Folder(whole.parent, show(whole.parent.name)), Item(whole.name, FILE), (called,))
-    identity = safe_id(name)
     origin = f"{show(whole.parent.name)}/{show(whole.name)}" if named_by_folder else show(whole.name)
-    return Entry(identity, (Student(identity, show(name)),), origin, Submission((piece,)))
+    return plain.named(name, origin, Submission((piece,)))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import PurePath
 
 from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry, Student
+from softmark.intake.handed_in import Collection, Entry, Source, Student
 from softmark.intake.names import is_junk, key, nfc, safe_id, show
 from softmark.intake.place import FILE, FOLDER, Item, Place
 from softmark.intake.slips import ending, is_slip
@@ -39,9 +39,8 @@ def single(place: Place, items: list[Item], wanted: Wanted) -> Collection | None
 
 def whole(place: Place, name: str) -> Entry:
     """Everything in a folder as one submission."""
-    identity = safe_id(name)
     pieces = tuple(Piece(place, item, (item.name,)) for item in place.items())
-    return Entry(identity, (Student(identity, show(name)),), place.origin, Submission(pieces))
+    return named(name, place.origin, Submission(pieces))
 
 
 def by_student(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
@@ -97,17 +96,18 @@ def _is_handed_in(name: str, wanted: Wanted) -> bool:
 
 def of_folder(place: Place, item: Item) -> Entry:
     """A folder that is named after its student."""
-    identity = safe_id(item.name)
-    student = Student(identity, show(item.name))
-    origin = f"{place.origin}/{show(item.name)}"
-    return Entry(identity, (student,), origin, Submission((Piece(place, item, ()),)))
+    return named(item.name, f"{place.origin}/{show(item.name)}", Submission((Piece(place, item, ()),)))
 
 
 def _files(place: Place, items: list[Item], wanted: Wanted) -> Entry:
     """Files that are named after their student stand for the wanted ones: nobody misnamed them."""
-    name = stem(items[0].name)
     called = {".py": wanted.file, ".ipynb": wanted.notebook}
     pieces = tuple(Piece(place, item, (called.get(ending(item.name), item.name),)) for item in items)
     origin = ", ".join(f"{place.origin}/{show(item.name)}" for item in items)
+    return named(stem(items[0].name), origin, Submission(pieces))
+
+
+def named(name: str, origin: str, source: Source) -> Entry:
+    """An entry of which nothing is known but the name somebody gave it."""
     identity = safe_id(name)
-    return Entry(identity, (Student(identity, show(name)),), origin, Submission(pieces))
+    return Entry(identity, (Student(identity, show(name)),), origin, source)
