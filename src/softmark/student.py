@@ -52,7 +52,7 @@ def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None
     from softmark.sandbox.namespace import Notebook, keeping_generators
 
     notebook = Notebook(namespace)
-    handed = Handed("the notebook", notebook.files)
+    handed = Handed("the notebook", notebook.files, tuple(notebook.files))
     with keeping_generators():
         return run_public_tests(folder, read_handout(folder), handed, notebook, part)
 

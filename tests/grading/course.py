@@ -44,9 +44,12 @@ def write_course(root: Path, hidden: str, points: Sequence[float] = (4,), limits
     return root
 
 
-def talk(root: Path, place: Sandbox, *sources: str, budget: float | None = None) -> list[object]:
+def talk(root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None) -> list[object]:
     """What the engine says when it is given these submissions, one after the other."""
-    jobs = [Job(Submission(id=f"number {n}"), FILE, {FILE: source.encode()}) for n, source in enumerate(sources)]
+    jobs = [
+        source if isinstance(source, Job) else Job(Submission(id=f"number {n}"), FILE, {FILE: source.encode()})
+        for n, source in enumerate(sources)
+    ]
     requests, replies = io.BytesIO(), io.BytesIO()
     for job in jobs:
         send(requests, job)
@@ -60,7 +63,7 @@ def talk(root: Path, place: Sandbox, *sources: str, budget: float | None = None)
     return [*said, engine.refused] if engine.refused is not None else said
 
 
-def grade(root: Path, place: Sandbox, *sources: str, budget: float | None = None) -> list[Result]:
+def grade(root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None) -> list[Result]:
     """The final results of these submissions."""
     said = talk(root, place, *sources, budget=budget)
     assert isinstance(said[0], Ready), said

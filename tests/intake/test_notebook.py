@@ -18,6 +18,7 @@ from softmark.intake.source import Refusal
 from tests.notebooks import code, markdown, written
 
 AGAIN = "open it in Jupyter, save it and hand it in again"
+ASSIGNMENTS = Path(__file__).parents[2] / "assignments"
 DEEP = b"[" * 100_000
 VERSION_3 = {
     "metadata": {"name": ""},
@@ -140,7 +141,7 @@ class TestVersions:
         """A version that is wrong or still to come is no reason to refuse cells that can be read."""
         assert texts(read_notebook(written("x = 1", nbformat=version))) == {"cell 1": "x = 1"}
 
-    @pytest.mark.parametrize("file", sorted((Path(__file__).parents[2] / "assignments").glob("*/*.ipynb")), ids=lambda file: file.stem)
+    @pytest.mark.parametrize("file", sorted(ASSIGNMENTS.glob("*/*.ipynb")), ids=lambda file: file.stem)
     def test_the_starters(self, file: Path) -> None:
         """Every starter is read without a word."""
         found = read_notebook(file.read_bytes())

@@ -16,7 +16,7 @@ from softmark.sandbox import explain
 from softmark.sandbox.wire import Frame, Raised
 
 _MOST = 8  # notes of one kind
-_LONGEST = 80
+_LONGEST, _LONGEST_REASON = 80, 300
 _IN_SYNTAX_ERROR = re.compile(r" \((?:text )?cell \d+, line \d+\)$")
 COUNTED = "cells are numbered from the top, code cells only"
 """To be said once where a cell is named: Jupyter itself does not number them."""
@@ -86,9 +86,10 @@ def _broken(raised: Raised, handed: Handed) -> BrokenCell | None:
         return None
     syntax = _IN_SYNTAX_ERROR.search(raised.message)
     if syntax is not None:
-        return BrokenCell(frames, raised.message[: syntax.start()])
+        return BrokenCell(frames, raised.message[: syntax.start()][:_LONGEST_REASON])
     failure = explain.failed_reply({"failed": "error", "detail": "", "raised": raised}, "")
-    return BrokenCell(frames, f"{failure.fact} ({failure.detail})" if failure.detail else failure.fact)
+    why = f"{failure.fact} ({failure.detail})" if failure.detail else failure.fact
+    return BrokenCell(frames, " ".join(why.split())[:_LONGEST_REASON])
 
 
 def _places(found: list[Any], handed: Handed) -> Iterator[tuple[str, int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -60,15 +60,20 @@ class Handed:
 
     @cached_property
     def _definitions(self) -> dict[str, list[tuple[str, int]]]:
-        texts = ((file, self._text(file)) for file in self.loaded)
-        matches = ((file, text, match) for file, text in texts for match in _DEFINITION.finditer(text))
         found: dict[str, list[tuple[str, int]]] = {}
-        for file, text, match in islice(matches, _MOST_DEFINITIONS):
-            name = match.group(1) or match.group(2)
+        for name, place in islice(self._defined(), _MOST_DEFINITIONS):
             if len(name) <= _LONGEST_NAME:
-                line = len(_LINE_END.findall(text, 0, match.start())) + 1
-                found.setdefault(name, []).append((file, line))
+                found.setdefault(name, []).append(place)
         return found
+
+    def _defined(self) -> Iterator[tuple[str, tuple[str, int]]]:
+        """Each definition, with its file and line."""
+        for file in self.loaded:
+            text, line, end = self._text(file), 1, 0
+            for match in _DEFINITION.finditer(text):
+                line += text.count("\n", end, match.start())
+                end = match.start()
+                yield match.group(1) or match.group(2), (file, line)
 
     @cached_property
     def _words(self) -> frozenset[str]:

@@ -19,6 +19,7 @@ from types import CodeType
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, getattr(ast, "TypeAlias", ast.ClassDef))
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+_LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 _RUN_AT_ONCE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
@@ -161,7 +162,7 @@ def _evaluated(expression: ast.expr) -> Iterator[ast.AST]:
 
 def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """The names that are looked up in the module: when the code runs, and when a function in it is called."""
-    now = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_NAME", "LOAD_GLOBAL")}
+    now = {i.argval for i in dis.get_instructions(code) if i.opname in _LOOKUPS}
     later: set[str] = set()
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
