@@ -171,6 +171,10 @@ class TestArchivesThatAreFine:
             member.write(SOURCE)
         assert hand_in(buffer.getvalue(), tmp_path).files == {FILE: SOURCE}
 
+    def test_names_that_begin_here(self, tmp_path: Path) -> None:
+        """As some programs write them."""
+        assert hand_in(zip_of(("./", b""), (f"./{FILE}", SOURCE)), tmp_path).files == {FILE: SOURCE}
+
     def test_a_header_that_promises_more(self, tmp_path: Path) -> None:
         """What comes out counts."""
         archive = patched(zip_of((FILE, SOURCE)), 24, struct.pack("<I", 4_000_000_000))

@@ -120,7 +120,7 @@ class Archive:
         if path is None:
             self.refused.append(show(name))
             return
-        kind = _kind(member)
+        kind = _kind(member) if path else FOLDER
         folders = path if kind == FOLDER else path[:-1]
         for depth in range(1, len(folders) + 1):
             if folders[:depth] not in self._folders:

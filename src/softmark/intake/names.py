@@ -77,8 +77,8 @@ def unique_ids(identities: Sequence[str], origins: Sequence[str]) -> list[str]:
 
 def inner_path(name: str) -> tuple[str, ...] | None:
     """The folders and the file of a name in an archive; None if it could lead anywhere but into the archive."""
-    parts = tuple(name.removesuffix("/").split("/"))
-    if _DRIVE.match(name) or "\\" in name or any(part in ("", ".", "..") for part in parts):
+    parts = tuple(part for part in name.removesuffix("/").split("/") if part != ".")  # `./hw.py` is `hw.py`
+    if _DRIVE.match(name) or "\\" in name or any(part in ("", "..") for part in parts):
         return None
     if any(unseen(character) for character in name) or len(parts) > DEEPEST:
         return None
