@@ -18,7 +18,7 @@ from rich.console import Console
 
 from softmark.authoring.field_trial import Series, Subject, grade_all
 from softmark.authoring.plant import plant
-from softmark.batch.one import grade_one
+from softmark.batch.one import grade_file
 from softmark.grading.desk import entries_of
 from softmark.grading.homework import load_homework
 from softmark.grading.messages import Setup
@@ -66,9 +66,10 @@ FAILURES = (
 
 def draw_grade() -> str:
     """The terminal after `softmark grade` of the sample submission, as a student would see it."""
-    setup = Setup(str(ROOT), "attention_scores", LEVEL, progress=False)
+    homework = load_homework("attention_scores", ROOT)
+    setup = Setup(str(ROOT), homework.name, LEVEL, progress=False)
     sample = ROOT / "samples" / "attention_scores" / "mixed.py"
-    return _terminal(grade_one(sample, setup, lambda result: None), Audience.STUDENT, "softmark grade")
+    return _terminal(grade_file(sample, homework, setup, lambda result: None), Audience.STUDENT, "softmark grade")
 
 
 def _terminal(result: Result, audience: Audience, title: str) -> str:

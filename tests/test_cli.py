@@ -21,7 +21,7 @@ import pytest
 from softmark.batch import one
 from softmark.batch.grader import EngineFailed, Grader
 from softmark.cli import main
-from softmark.grading.homework import COURSE_VARIABLE
+from softmark.grading.homework import COURSE_VARIABLE, load_homework
 from softmark.grading.messages import Job, Setup
 from softmark.grading.result import Result, Status, decode
 from softmark.sandbox.procfs import descendants
@@ -291,7 +291,9 @@ class TestEngine:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Grader, "ready", ready)
-            result = one.grade_one(course / "slow.py", Setup(str(course), NAME, STRONGEST), keep)
+            result = one.grade_file(
+                course / "slow.py", load_homework(NAME, course), Setup(str(course), NAME, STRONGEST), keep
+            )
         assert (result.status, result.total) == (Status.GRADER_ERROR, 2.0)
         assert result.staff_notes == ("the grading engine ended unexpectedly (exit status -9)",)
         assert kept[-1] == result

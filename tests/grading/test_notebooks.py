@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from softmark.authoring.notebook import notebook as made_notebook
-from softmark.batch.jobs import wanted_by
-from softmark.batch.one import grade_one
+from softmark.batch.one import grade_file
 from softmark.grading.cells import COUNTED, CellReport
 from softmark.grading.handed import Handed
 from softmark.grading.homework import homework_names, load_homework
 from softmark.grading.messages import Setup
 from softmark.grading.result import FrameData, Result, Status
-from softmark.intake.collect import collect
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.wire import Frame, Raised
 from tests.grading.course import grade, write_course
@@ -383,6 +381,5 @@ def test_what_is_no_notebook(tmp_path: Path) -> None:
 
 
 def graded_file(file: Path, homework: str) -> Result:
-    wanted = wanted_by(load_homework(homework, ROOT))
-    (entry,) = collect([file], wanted).entries
-    return grade_one(entry, wanted, Setup(str(ROOT), homework, str(STRONGEST), progress=False), lambda result: None)
+    setup = Setup(str(ROOT), homework, str(STRONGEST), progress=False)
+    return grade_file(file, load_homework(homework, ROOT), setup, lambda result: None)

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from softmark.batch.grader import EngineFailed, Grader
-from softmark.batch.jobs import read
+from softmark.batch.jobs import read, wanted_by
+from softmark.grading.homework import Homework
 from softmark.grading.messages import Setup
 from softmark.grading.result import Result, broken_off
+from softmark.intake.collect import collect
 from softmark.intake.handed_in import Entry
 from softmark.intake.wanted import Wanted
 
 Sink = Callable[[Result], None]
+
+
+def grade_file(
+    path: Path, homework: Homework, setup: Setup, sink: Sink, meanwhile: Callable[[], object] = lambda: None
+) -> Result:
+    """Grade one file that somebody named; Unreadable if it is not there."""
+    wanted = wanted_by(homework)
+    (entry,) = collect([path], wanted).entries
+    return grade_one(entry, wanted, setup, sink, meanwhile)
 
 
 def grade_one(

@@ -96,15 +96,11 @@ def grade(
 
 def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setup, json: bool) -> bool:
     """Whether the grader failed."""
-    from softmark.batch.jobs import wanted_by
-    from softmark.batch.one import grade_one
+    from softmark.batch.one import grade_file
     from softmark.grading.result import Status
-    from softmark.intake.collect import collect
 
-    wanted = wanted_by(homework)
-    (entry,) = collect([path], wanted).entries
-    keep = _results_file(output, entry.id)
-    result = grade_one(entry, wanted, setup, keep, meanwhile=lambda: import_module("softmark.report.table"))
+    keep = _results_file(output)
+    result = grade_file(path, homework, setup, keep, meanwhile=lambda: import_module("softmark.report.table"))
     _print_result(result, json)
     return result.status is Status.GRADER_ERROR
 
@@ -277,18 +273,18 @@ def _stdout_kept_clean() -> Iterator[None]:
         os.close(kept)
 
 
-def _results_file(output: Path | None, submission: str) -> Callable[[Result], None]:
+def _results_file(output: Path | None) -> Callable[[Result], None]:
     """Keeps `submissions/<id>/results.json` up to date; the first one, of second zero, tells if it cannot be done."""
     if output is None:
         return lambda result: None
     from softmark.batch.grader import EngineFailed
     from softmark.report.atomic import writable
     from softmark.report.gradescope import InvalidResults, write_results
-
-    folder = output / "submissions" / submission
+    from softmark.report.handing_back import feedback_folder
 
     def keep(result: Result) -> None:
-        with writable(output):
+        folder = feedback_folder(output, result.submission.id)
+        with writable(folder):
             folder.mkdir(parents=True, exist_ok=True)
             try:
                 write_results(result, folder / "results.json")
