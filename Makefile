@@ -21,9 +21,10 @@ $(READY): pyproject.toml constraints.txt
 
 # The sample class: right, wrong, broken and hostile submissions to every homework.
 grade: $(READY)
-	@for homework in $(HOMEWORKS); do for file in samples/$$homework/*.py; do \
-	    $(BIN)/softmark grade $$file -a $$homework --isolation $(ISOLATION) || exit; \
-	done; done
+	@for homework in $(HOMEWORKS); do \
+	    echo; echo "$$homework"; \
+	    $(BIN)/softmark grade samples/$$homework -a $$homework --isolation $(ISOLATION) || exit; \
+	done
 
 lint: $(READY)
 	$(BIN)/ruff check .
