@@ -158,6 +158,8 @@ FULL_MARKS: dict[str, tuple[Any, ...]] = {
     "nothing but a NUL": ("x = '\0'", ONE, TWO),
     "another encoding": ("# -*- coding: utf-7 -*-\n" + ONE, TWO),
     "nested too deeply": ("(" * 5000, "x = " + "-" * 100_000 + "1", ONE, TWO),
+    "a long chain of conditions": ("if 0: pass\n" + "elif 0: pass\n" * 1200, ONE, TWO),
+    "a long chain of attributes": ("x = a" + ".a" * 1200, ONE, TWO),
     "a source of nested lists": (code([["def one(x):\n"], ["    return x + 1\n"]]), TWO),
 }
 

@@ -21,12 +21,15 @@ import pytest
 
 from softmark.grading.result import Outcome, Result, Status
 from softmark.report.gradescope import encoded
+from tests.notebooks import job, written
 
 if TYPE_CHECKING:
     from tests.conftest import Bench
 
 CASES = Path(__file__).parent / "cases"
 SPOILT = "6"
+AS_NOTEBOOKS = ("forge_reply", "fork_twin", "os_exit", "patch_torch", "print_flood", "pytest_skip", "remove_scratch")
+"""Some of each kind; how a submission was loaded makes no difference to what its functions can do."""
 
 
 def lost(result: Result) -> dict[str, float]:
@@ -38,21 +41,31 @@ def said(result: Result) -> str:
     return "\n".join(facts)
 
 
-@pytest.mark.parametrize("case", sorted(CASES.iterdir()), ids=lambda case: case.name)
 class TestRedteam:
     """What must hold for every case, through the real sandbox."""
 
+    @pytest.mark.parametrize("case", sorted(CASES.iterdir()), ids=lambda case: case.name)
     def test_costs_what_it_must_and_nothing_else(self, case: Path, bench: Bench, reference_source: str) -> None:
         """The part spoilt loses its marks with a clear message, all others keep theirs, and nothing is left."""
-        expected = tomllib.loads((case / "case.toml").read_text())
         result = bench.grade(reference_source + "\n\n" + (case / "spoil.py").read_text())
-        assert bench.processes() == []
-        assert bench.files() == []
         encoded(result)  # strict JSON in Gradescope's form, whatever was printed or raised
         assert [test.name for test in result.tests] == [test.name for test in bench.grade(reference_source).tests]
-        getattr(self, f"_check_{expected['outcome']}")(result, expected)
+        self._check(case, result, bench)
         again = bench.grade(reference_source)
         assert again.total == again.max_score
+
+    @pytest.mark.parametrize("name", AS_NOTEBOOKS)
+    def test_costs_the_same_in_a_cell(self, name: str, bench: Bench, reference_source: str) -> None:
+        """In a notebook, with the reference in the first cell and what spoils it in the second."""
+        cells = reference_source, (CASES / name / "spoil.py").read_text()
+        handed_in = job("attention_scores.ipynb", written(*cells))
+        self._check(CASES / name, list(bench.grader.grade(handed_in))[-1], bench)
+
+    def _check(self, case: Path, result: Result, bench: Bench) -> None:
+        expected = tomllib.loads((case / "case.toml").read_text())
+        assert bench.processes() == []
+        assert bench.files() == []
+        getattr(self, f"_check_{expected['outcome']}")(result, expected)
 
     def _check_part(self, result: Result, expected: dict[str, str]) -> None:
         assert result.status is Status.GRADED

@@ -137,8 +137,9 @@ def mentions(trees: Sequence[ast.Module], rules: list[dict[str, Any]]) -> list[l
 
 
 def _dotted(node: ast.AST, aliases: dict[str, str]) -> str:
-    if isinstance(node, ast.Name):
-        return aliases.get(node.id, node.id)
-    if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value, aliases)}.{node.attr}"
-    return ""
+    attributes: list[str] = []
+    while isinstance(node, ast.Attribute):
+        attributes.append(node.attr)
+        node = node.value
+    root = aliases.get(node.id, node.id) if isinstance(node, ast.Name) else ""
+    return ".".join([root, *reversed(attributes)])

@@ -138,16 +138,14 @@ def root_of(expression: ast.expr) -> str:
 
 
 def _nested(node: ast.stmt) -> Iterator[ast.stmt]:
-    """The statement and those inside it that belong to the module itself, not to a function or a class."""
-    yield node
-    if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-        return
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.ExceptHandler):
-            for inner in child.body:
-                yield from _nested(inner)
-        elif isinstance(child, ast.stmt):
-            yield from _nested(child)
+    """The statement and those inside it that belong to the module itself, not to a function or a class, in order."""
+    waiting: list[ast.AST] = [node]  # no recursion: a chain of `elif` is as deep as it is long
+    while waiting:
+        place = waiting.pop()
+        if isinstance(place, ast.stmt):
+            yield place
+        if isinstance(place, ast.stmt | ast.ExceptHandler) and not isinstance(place, (*_FUNCTIONS, ast.ClassDef)):
+            waiting.extend(reversed(list(ast.iter_child_nodes(place))))
 
 
 def _evaluated(expression: ast.expr) -> Iterator[ast.AST]:
