@@ -40,6 +40,7 @@ def test_two(student):
 RULES = '[[forbidden]]\nnames = ["torch.nn.functional.gelu"]\ninstead = "write it with torch.erf"\n'
 ONE = "def one(x):\n    return x + 1\n"
 TWO = "def two(x):\n    return x * 2\n"
+LOOPS = "def train():\n    for i in range(9):\n        y = i\n    return 2\n"
 NEVER = "while True:\n    pass\n"
 
 
@@ -112,6 +113,11 @@ FULL_MARKS: dict[str, tuple[Any, ...]] = {
     "a constant below its function": ("def one(x): return x + N", TWO, "N = 1"),
     "a library's constant": (
         "import torch, math\nN = int(torch.ones(3).sum() / math.sqrt(9))",
+        "def one(x): return x + N",
+        TWO,
+    ),
+    "a constant from an own function": (
+        "def a(): return b()\ndef b(): return 1\nN = a()",
         "def one(x): return x + N",
         TWO,
     ),
@@ -230,13 +236,35 @@ class TestWhatIsLost:
 
     def test_a_value_that_is_not_computed(self, course: Path, place: Sandbox) -> None:
         """What is left out although a function needs it is named, with its text."""
-        result = graded(course, place, ONE, "def train(): return 2", "x = 1\nN = train()", "def two(x): return x * N")
+        result = graded(course, place, ONE, LOOPS, "x = 1\nN = train()", "def two(x): return x * N")
         assert earned(result) == [2.0, 0.0]
         assert result.notes == (
             COUNTED,
             "cell 3, line 2 was not run, though your functions need what it sets: `N = train()`; of a notebook only "
             "imports, functions, classes and simple constants are run",
         )
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "train()",
+            "again(3)",
+            "[train() for i in range(2)]",
+            "Net().fit()",
+            "net.fit()",
+            "through()",
+            "(lambda: 2)() + train()",
+        ],
+    )
+    def test_what_may_take_long(self, course: Path, place: Sandbox, value: str) -> None:
+        """A function that loops, calls itself or uses one that does, and a method of an own object, are not called."""
+        cells = [
+            "def again(n): return again(n - 1) if n else 2\ndef through(): return train()",
+            "class Net:\n    def fit(self): return 2\nnet = Net()",
+        ]
+        result = graded(course, place, ONE, LOOPS, *cells, f"N = {value}", "def two(x): return x * N")
+        assert earned(result) == [2.0, 0.0]
+        assert result.notes[1].startswith("cell 5, line 1 was not run, though your functions need what it sets: ")
 
     def test_a_table_that_is_filled_by_a_loop(self, course: Path, place: Sandbox) -> None:
         """A loop is not run, and what it changes may be needed."""

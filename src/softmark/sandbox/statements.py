@@ -3,8 +3,8 @@
 A notebook is a lab book: between the definitions stand experiments, plots, prints and training runs. What grading wants
 of it are its imports, functions and classes, and those assignments that one of these needs: a constant that a function
 uses must be there, and a training run must not be repeated. So an assignment is run if what it sets is needed, directly
-or through another one, and if its value calls no function of the notebook's own and nothing of an object of a class of
-its own (to make such an object is allowed).
+or through another one, and if its value calls no function of the notebook's own that loops, and nothing of an object
+that was made with something of its own (to make one is allowed).
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from __future__ import annotations
 import ast
 import dis
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, getattr(ast, "TypeAlias", ast.ClassDef))
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 _RUN_AT_ONCE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
@@ -40,27 +41,33 @@ class Statement:
 
 
 class Own:
-    """The names that the notebook's own code hides behind: what calls one of them may take hours."""
+    """The names of the notebook's own things, and which of them may take hours when they are called."""
 
     def __init__(self, statements: Iterable[ast.stmt]) -> None:
-        self.classes: set[str] = set()
-        self._busy: set[str] = set()
-        """Functions, objects of the notebook's classes, and whatever was made with either."""
-        for node in (inner for statement in statements for inner in _nested(statement)):
-            if isinstance(node, _FUNCTIONS):
-                self._busy.add(node.name)
-            elif isinstance(node, ast.ClassDef):
-                self.classes.add(node.name)
-            elif isinstance(node, _ASSIGNMENTS) and node.value is not None and self._is_own(node.value):
-                self._busy |= _stored(node)
+        inner = [part for statement in statements for part in _nested(statement)]
+        functions = [node for node in inner if isinstance(node, _FUNCTIONS)]
+        classes = [node for node in inner if isinstance(node, ast.ClassDef)]
+        self.classes = {node.name for node in classes}
+        self._own = self.classes | {node.name for node in functions}
+        looping = _looping([*functions, *classes])
+        self._busy = looping & {node.name for node in functions}
+        """What is not to be called: functions that loop, and whatever was made with something of the notebook's own."""
+        for node in inner:
+            if isinstance(node, _ASSIGNMENTS) and node.value is not None:
+                self._note_made(_stored(node), node.value)
 
     def may_run(self, expression: ast.expr | None) -> bool:
-        """Whether nothing of the notebook's own is called in it, but for a class."""
+        """Whether nothing in it may take long, as far as one can see."""
         return expression is None or all(self._is_harmless(node) for node in _evaluated(expression))
 
-    def _is_own(self, value: ast.expr) -> bool:
-        names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-        return bool(names & (self._busy | self.classes)) or any(isinstance(n, ast.Lambda) for n in ast.walk(value))
+    def _note_made(self, names: set[str], value: ast.expr) -> None:
+        used = _named(value)
+        if isinstance(value, ast.Lambda):
+            self._own |= names
+            self._busy |= names if used & self._busy else set()
+        elif used & self._own:
+            self._own |= names
+            self._busy |= names
 
     def _is_harmless(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Call):
@@ -146,6 +153,20 @@ def _nested(node: ast.stmt) -> Iterator[ast.stmt]:
             yield place
         if isinstance(place, ast.stmt | ast.ExceptHandler) and not isinstance(place, (*_FUNCTIONS, ast.ClassDef)):
             waiting.extend(reversed(list(ast.iter_child_nodes(place))))
+
+
+def _looping(definitions: Sequence[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]) -> set[str]:
+    """The functions and classes that loop or call themselves, or use one that does."""
+    used = [(node.name, _named(node)) for node in definitions]
+    found = {node.name for node in definitions if any(isinstance(part, _LOOPS) for part in ast.walk(node))}
+    found |= {name for name, names in used if name in names}
+    while more := {name for name, names in used if names & found} - found:
+        found |= more
+    return found
+
+
+def _named(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _evaluated(expression: ast.expr) -> Iterator[ast.AST]:
