@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 from softmark.authoring.proof import prove
-from softmark.grading.homework import load_homework
-from tests.authoring.tiny import HEAD, HIDDEN, MISTAKES, ROOT, course, softmark
+from softmark.grading.homework import homework_names, load_homework
+from tests.authoring.tiny import HEAD, HIDDEN, MISTAKES, REFERENCE, ROOT, course, softmark
 
-LEAST_MISTAKES = {"attention_scores": 60}
+LEAST_MISTAKES = {
+    "attention_scores": 147,
+    "lstm_gates": 132,
+    "multi_head": 107,
+    "positional_encoding": 100,
+    "transformer_block": 160,
+}
 
 
 class TestCourse:
     """The homeworks of this course, every mistake planted as source text and graded by the real pipeline."""
 
-    @pytest.mark.parametrize("name", LEAST_MISTAKES)
+    def test_leaves_no_homework_out(self) -> None:
+        """A homework is not handed out unproved."""
+        assert set(LEAST_MISTAKES) == set(homework_names(ROOT))
+
+    @pytest.mark.parametrize("name", sorted(LEAST_MISTAKES, key=lambda name: -LEAST_MISTAKES[name]))
     def test_has_no_hole(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """Right code keeps its marks, wrong code loses them and is named, with a hundredfold distance on both sides."""
         monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
-        proof = prove(load_homework(name, ROOT), jobs=1)
+        [proof] = prove([load_homework(name, ROOT)], jobs=1)
         assert [f"{hole.subject}: {hole.what}" for hole in proof.holes] == []
         assert proof.mistakes == proof.caught == proof.named >= LEAST_MISTAKES[name]
-        assert proof.equivalents == proof.equivalents_full >= 15
+        assert proof.equivalents == proof.equivalents_full >= 20
+        assert proof.trivial == proof.trivial_zero >= 8
+        assert proof.starters == proof.starters_zero == 1
         assert min(proof.margin_accept, proof.margin_reject) >= 100
 
 
@@ -42,6 +55,39 @@ class TestVerify:
         assert (figures["mistakes"], figures["caught"], figures["named"]) == (1, 1, 1)
         assert (figures["equivalents"], figures["equivalents_full"]) == (1, 1)
         assert figures["trivial"] == figures["trivial_zero"] >= 7
+        assert figures["starters"] == figures["starters_zero"] == 1
+
+    def test_two_homeworks_at_once(self, tmp_path: Path) -> None:
+        """Each has its own figures and its own holes, whichever engine graded what."""
+        root = course(tmp_path)
+        shutil.copytree(root / "graders/tiny", root / "graders/other")
+        for file in (root / "graders/other").glob("*.py"):
+            file.write_text(file.read_text().replace("tiny", "other"))
+        shutil.copy(root / "reference/tiny.py", root / "reference/other.py")
+        (root / "graders/other/equivalents.py").write_text(
+            HEAD.replace("tiny", "other") + "@equivalent(ref.double)\ndef halved(x):\n    return x / 2\n"
+        )
+        done = softmark(root, "verify", "--jobs", "3", "--json")
+        assert done.returncode == 1, done.stdout + done.stderr
+        told = json.loads(done.stdout)["homeworks"]
+        assert {name: [hole["subject"] for hole in found["holes"]] for name, found in told.items()} == {
+            "other": ["halved"],
+            "tiny": [],
+        }
+
+    @pytest.mark.parametrize(
+        ("starter", "said"),
+        [(REFERENCE, "pay for no knowledge"), ("this is no Python", "starter submission is not graded at all")],
+        ids=["solved", "broken"],
+    )
+    def test_a_starter_that_is_none(self, starter: str, said: str, tmp_path: Path) -> None:
+        """The starter that is graded is the one that is handed out; one that earns marks, or cannot run, is a hole."""
+        handed_out = course(tmp_path) / "assignments/tiny/tiny.py"
+        handed_out.parent.mkdir(parents=True)
+        handed_out.write_text(starter)
+        done = softmark(tmp_path, "verify", "tiny", "--jobs", "1")
+        assert done.returncode == 1
+        assert said in done.stdout
 
     def test_a_mistake_that_no_test_sees(self, tmp_path: Path) -> None:
         """A mistake that equals the reference on every drawn input is a hole, explained, and exit 1."""

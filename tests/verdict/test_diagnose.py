@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from softmark.verdict import Case, Category, Cause, Failed, Verdict, agree, common_causes, draw, judging
+from softmark.verdict import Case, Category, Cause, Failed, Verdict, agree, common_causes, draw, judging, outcome
 from softmark.verdict.plant import planted
 from tests.verdict import lecture as ref
 from tests.verdict.catalogue import REGISTRY
@@ -158,6 +158,20 @@ class TestBounds:
         """What diagnosis took is added up in the case."""
         failure(agree, made("no_scale")(ref.scores), ref.scores, *qkv()[:2])
         assert 0 < case.spent < 5
+
+    def test_the_second_wrong_answer_runs_no_variant_again(self, case, monkeypatch):
+        """What the mistakes make of a case's inputs is found out once, and the names are the same."""
+        inputs = qkv()[:2]
+        first = failure(agree, made("no_scale")(ref.scores), ref.scores, *inputs)
+
+        def refuse(*args):
+            raise AssertionError("a variant was run again")
+
+        monkeypatch.setattr(outcome, "run", refuse)
+        again = failure(agree, made("no_scale")(ref.scores), ref.scores, *inputs)
+        other = failure(agree, made("scale_without_root")(ref.scores), ref.scores, *inputs)
+        assert names(again) == names(first) == [("no_scale",)]
+        assert names(other) == [("scale_without_root",)]
 
     def test_right_answers_pay_nothing(self, case):
         """No variant runs for a right answer."""
