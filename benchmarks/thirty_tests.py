@@ -1,0 +1,173 @@
+"""Thirty tests of the attention homework's functions, and a class of submissions, in the form each harness needs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from textwrap import dedent
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "attention"
+SIZES = ((5, 7, 3, 4), (1, 4, 6, 2), (6, 2, 10, 5), (8, 8, 4, 4), (12, 9, 16, 8), (3, 20, 5, 7))
+CHECKS = {
+    "project": "student.project, reference.project, X, W_Q, W_K, W_V",
+    "scores": "student.scores, reference.scores, Q, K",
+    "softmax_rows": "student.softmax_rows, reference.softmax_rows, S",
+    "masked_softmax": "student.masked_softmax, reference.masked_softmax, S, mask",
+    "attention": "student.attention, reference.attention, Q, K, V, mask",
+}
+DRAWN = """
+def drawn(n, m, d_k, d_v):
+    torch.manual_seed(n * 1000 + m)
+    def normal(*shape):
+        return torch.randn(*shape, dtype=torch.float64)
+    return dict(
+        X=normal(n, d_v), W_Q=normal(d_v, d_k), W_K=normal(d_v, d_k), W_V=normal(d_v, d_v),
+        Q=normal(n, d_k), K=normal(m, d_k), V=normal(m, d_v), S=normal(n, m), mask=torch.rand(n, m) < 0.7,
+    )
+"""
+SAME = """
+def same(got, want, *inputs):
+    torch.testing.assert_close(got(*inputs), want(*inputs))
+"""
+assert len(SIZES) * len(CHECKS) == 30
+
+
+def write_class(folder: Path, submissions: int, times: int = 1) -> Path:
+    """The class, so many times over: mostly right, some wrong in one place, one in ten raising or not even Python."""
+    folder.mkdir(parents=True)
+    right = _reference()
+    for number in range(submissions * times):
+        (folder / f"student_{number:03}.py").write_text(
+            f"# submission {number}\n{_spoilt(right, number % submissions)}"
+        )
+    return folder
+
+
+def _spoilt(source: str, number: int) -> str:
+    if number % 10 == 7:
+        return source.replace("    return S / math.sqrt(d_k)", "    raise IndexError('not today')")
+    if number % 20 == 3:
+        return source.replace("return E / E.sum(", "return E / E.sum)(")
+    if number % 5 == 4:
+        return source.replace("S / math.sqrt(d_k)", "S / d_k")
+    return source
+
+
+def write_course(root: Path) -> Path:
+    """A course with this one homework, for softmark."""
+    graders = root / "graders" / NAME
+    graders.mkdir(parents=True)
+    (root / "reference").mkdir()
+    (root / "reference" / f"{NAME}.py").write_text(_reference())
+    parts = [
+        f'[[part]]\nnumber = "{n}"\nfunction = "{function}"\ntitle = "{function}"\npoints = {len(SIZES)}\n'
+        for n, function in enumerate(CHECKS, start=1)
+    ]
+    head = f'title = "Thirty tests"\nfile = "{NAME}.py"\npoints = {len(SIZES) * len(CHECKS)}\n'
+    (graders / "homework.toml").write_text("\n".join([head, *parts]))
+    head = "import pytest\nimport torch\nfrom gradescope_utils.autograder_utils.decorators import number, weight\n"
+    head += f"from reference import {NAME} as reference\nfrom softmark import agree\n{DRAWN}\nSIZES = {SIZES}\n"
+    tests = [
+        f'@number("{n}")\n@weight({len(SIZES)})\n@pytest.mark.parametrize("sizes", SIZES)\n'
+        f"def test_{function}(student, sizes):\n"
+        f'    """{function}"""\n    given = drawn(*sizes)\n    agree({_with_drawn(arguments)})\n'
+        for n, (function, arguments) in enumerate(CHECKS.items(), start=1)
+    ]
+    (graders / "test_hidden.py").write_text("\n\n".join([head, *tests]))
+    return root
+
+
+def write_gradescope_tests(folder: Path) -> Path:
+    """A unittest file and the script that Gradescope's examples run it with."""
+    (folder / "tests").mkdir(parents=True)
+    (folder / "reference.py").write_text(_reference())
+    head = "import unittest\nimport torch\nfrom gradescope_utils.autograder_utils.decorators import number, weight\n"
+    head += f"import reference\nimport {NAME} as student\n{DRAWN}{SAME}\n\nclass TestAttention(unittest.TestCase):\n"
+    tests = [
+        f'    @number("{n}.{case}")\n    @weight(1)\n    def test_{function}_{case}(self):\n'
+        f"        given = drawn(*{sizes})\n        same({_with_drawn(arguments)})\n"
+        for n, (function, arguments) in enumerate(CHECKS.items(), start=1)
+        for case, sizes in enumerate(SIZES, start=1)
+    ]
+    (folder / "tests" / "test_attention.py").write_text(head + "\n".join(tests))
+    script = folder / "run_tests.py"
+    script.write_text(
+        "import unittest\nfrom gradescope_utils.autograder_utils.json_test_runner import JSONTestRunner\n\n"
+        "suite = unittest.defaultTestLoader.discover('tests', top_level_dir='.')\n"
+        "with open('results.json', 'w') as file:\n    JSONTestRunner(visibility='visible', stream=file).run(suite)\n"
+    )
+    (folder / "tests" / "__init__.py").touch()
+    return script
+
+
+def write_otter(folder: Path, program: Path) -> Path:
+    """A test file of thirty cases, and the zip that `otter generate` makes of it."""
+    (folder / "tests").mkdir(parents=True)
+    reference = "reference = types.ModuleType('reference')\nexec(SOURCE, reference.__dict__)\n"
+    head = f"import torch, types\nfrom otter.test_files import test_case\nOK_FORMAT = False\nname = '{NAME}'\n"
+    head += f"points = {len(SIZES) * len(CHECKS)}\nSOURCE = {_reference()!r}\n{reference}{DRAWN}{SAME}\n"
+    tests = []
+    for function, arguments in CHECKS.items():
+        for case, sizes in enumerate(SIZES, start=1):
+            own = _with_drawn(arguments).replace(f"student.{function}", function)
+            body = f"    given = drawn(*{sizes})\n    same({own})\n"
+            tests.append(f"@test_case(points=1)\ndef test_{function}_{case}({function}):\n{body}")
+    (folder / "tests" / f"{NAME}.py").write_text(head + "\n\n".join(tests))
+    words = [str(program), "generate", "-t", "tests", "-o", "autograder.zip", "--no-environment"]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    return folder / "autograder.zip"
+
+
+def as_notebook(file: Path, folder: Path) -> Path:
+    """The submission as the only cell of a notebook."""
+    cell = nbformat.v4.new_code_cell(file.read_text())
+    notebook = folder / f"{file.stem}.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), notebook)
+    return notebook
+
+
+def write_bare(folder: Path) -> Path:
+    """A program that grades a folder in one process: whatever a submission does, it does to the grader."""
+    folder.mkdir(parents=True)
+    (folder / "reference.py").write_text(_reference())
+    checks = "\n".join(
+        f"    ({sizes}, lambda student, given: same({_with_drawn(arguments)})),"
+        for arguments in CHECKS.values()
+        for sizes in SIZES
+    )
+    script = folder / "bare.py"
+    script.write_text(
+        f"import pathlib, sys, types\nimport torch\nimport reference\n{DRAWN}{SAME}\nCHECKS = [\n{checks}\n]\n"
+        + dedent(
+            """
+            for file in sorted(pathlib.Path(sys.argv[1]).iterdir()):
+                student, points = types.ModuleType("student"), 0
+                try:
+                    exec(compile(file.read_text(), str(file), "exec"), student.__dict__)
+                except Exception:
+                    print(file.stem, 0)
+                    continue
+                for sizes, check in CHECKS:
+                    try:
+                        check(student, drawn(*sizes))
+                        points += 1
+                    except Exception:
+                        pass
+                print(file.stem, points)
+            """
+        )
+    )
+    return script
+
+
+def _with_drawn(arguments: str) -> str:
+    """The check's arguments, the inputs among them looked up in what was drawn."""
+    got, want, *inputs = arguments.split(", ")
+    return ", ".join((got, want, *(f'given["{name}"]' for name in inputs)))
+
+
+def _reference() -> str:
+    return (ROOT / "reference" / "attention_scores.py").read_text()
