@@ -20,12 +20,12 @@ CHECKS = {
 }
 DRAWN = """
 def drawn(n, m, d_k, d_v):
-    torch.manual_seed(n * 1000 + m)
+    generator = torch.Generator().manual_seed(n * 1000 + m)
     def normal(*shape):
-        return torch.randn(*shape, dtype=torch.float64)
+        return torch.randn(*shape, dtype=torch.float64, generator=generator)
     return dict(
         X=normal(n, d_v), W_Q=normal(d_v, d_k), W_K=normal(d_v, d_k), W_V=normal(d_v, d_v),
-        Q=normal(n, d_k), K=normal(m, d_k), V=normal(m, d_v), S=normal(n, m), mask=torch.rand(n, m) < 0.7,
+        Q=normal(n, d_k), K=normal(m, d_k), V=normal(m, d_v), S=normal(n, m), mask=torch.rand(n, m, generator=generator) < 0.7,
     )
 """
 SAME = """

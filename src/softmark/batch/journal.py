@@ -1,7 +1,7 @@
 """The journal of a class: every grading there ever was, in one SQLite file; what a run that was killed left done.
 
-One transaction per submission, on disk before the next is looked at: killed at any moment, a run loses at most the
-submissions that were just being graded. Nothing is overwritten. The mark that counts is that of the latest grading
+One transaction per submission, before the next is looked at: killed at any moment, a run loses at most the submissions
+that were just being graded. Nothing is overwritten. The mark that counts is that of the latest grading
 that is one: a failure of the grader itself never takes an earlier mark away, and is tried again by the next run.
 
     runs          one row for each `softmark grade` of this class
@@ -107,7 +107,7 @@ class Journal:
         return dict(rows)
 
     def record(self, submission: str, fingerprint: str, result: Result) -> None:
-        """Add a grading; it is on disk when this returns."""
+        """Add a grading; whatever happens to this process afterwards, it is there."""
         row = (self.run, submission, fingerprint, result.status, result.total, zlib.compress(encode(result), 1))
         with self._db:
             self._db.execute(
@@ -220,7 +220,9 @@ def _open(path: Path, *, write: bool) -> sqlite3.Connection:
                 raise UsageError(f"{path} was written by a newer softmark: install that one, or choose another folder")
             if write:
                 db.execute("PRAGMA journal_mode = WAL")
-                db.execute("PRAGMA synchronous = FULL")  # a power cut loses no mark either
+                db.execute(
+                    "PRAGMA synchronous = NORMAL"
+                )  # a power cut costs the last few gradings, which are made again
                 _migrate(db, version)
         except BaseException:
             db.close()

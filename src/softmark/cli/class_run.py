@@ -23,7 +23,7 @@ from softmark.report.atomic import writable
 from softmark.report.class_table import ClassSummary, show_class
 from softmark.report.escape import log_safe, one_line
 from softmark.report.gradebook import write_gradebook
-from softmark.report.handing_back import write_feedback
+from softmark.report.handing_back import has_feedback, write_feedback
 from softmark.report.progress import Tally, following
 
 MOST_IGNORED = 5
@@ -64,7 +64,7 @@ def _grade(
         ClassRun(collection.entries, homework, setup, journal, jobs=options.jobs, fresh=options.fresh) as run,
     ):
         for finished in run:
-            if finished.result is not None:
+            if finished.result is not None or not has_feedback(options.output, finished.entry.id):
                 with writable(options.output):
                     write_feedback(with_lateness(*journal.counting(finished.entry.id), homework), options.output)
             show(finished)

@@ -10,6 +10,7 @@ from softmark.report.gradescope import write_results
 from softmark.report.html import as_html
 from softmark.report.markdown import as_markdown
 
+PAGE, TEXT, MARKS = "feedback.html", "feedback.md", "results.json"
 SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 
 
@@ -20,14 +21,20 @@ def feedback_folder(results: Path, submission: str) -> Path:
     return results / "submissions" / submission
 
 
+def has_feedback(results: Path, submission: str) -> bool:
+    """Whether all of it is there, and none of it empty."""
+    files = (feedback_folder(results, submission) / name for name in (PAGE, TEXT, MARKS))
+    return all(file.is_file() and file.stat().st_size for file in files)
+
+
 def write_feedback(graded: Graded, results: Path) -> None:
     """Replaces feedback.md, feedback.html and results.json of this submission."""
     folder = feedback_folder(results, graded.id)
     folder.mkdir(parents=True, exist_ok=True)
     told = feedback(graded.result, Audience.STUDENT)
-    _write(folder / "feedback.md", as_markdown(told))
-    _write(folder / "feedback.html", as_html(told))
-    write_results(graded.result, folder / "results.json")
+    _write(folder / TEXT, as_markdown(told))
+    _write(folder / PAGE, as_html(told))
+    write_results(graded.result, folder / MARKS)
 
 
 def _write(path: Path, text: str) -> None:
