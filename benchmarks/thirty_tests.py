@@ -10,7 +10,9 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "attention"
-SIZES = ((5, 7, 3, 4), (1, 4, 6, 2), (6, 2, 10, 5), (8, 8, 4, 4), (12, 9, 16, 8), (3, 20, 5, 7))
+SIZES = ((5, 7, 3, 4), (32, 48, 16, 24), (64, 64, 32, 32))
+"""Queries, keys, width of a key, width of a value: one case to read, one of every size different, one as in a model."""
+BATCH = 4
 CHECKS = {
     "project": "student.project, reference.project, X, W_Q, W_K, W_V",
     "scores": "student.scores, reference.scores, Q, K",
@@ -18,21 +20,33 @@ CHECKS = {
     "masked_softmax": "student.masked_softmax, reference.masked_softmax, S, mask",
     "attention": "student.attention, reference.attention, Q, K, V, mask",
 }
-DRAWN = """
+KINDS = ("values", "gradients")
+DRAWN = f"""
 def drawn(n, m, d_k, d_v):
     generator = torch.Generator().manual_seed(n * 1000 + m)
     def normal(*shape):
-        return torch.randn(*shape, dtype=torch.float64, generator=generator)
+        return torch.randn({BATCH}, *shape, dtype=torch.float64, generator=generator)
     return dict(
-        X=normal(n, d_v), W_Q=normal(d_v, d_k), W_K=normal(d_v, d_k), W_V=normal(d_v, d_v),
-        Q=normal(n, d_k), K=normal(m, d_k), V=normal(m, d_v), S=normal(n, m), mask=torch.rand(n, m, generator=generator) < 0.7,
+        X=normal(n, d_v), W_Q=normal(d_v, d_k), W_K=normal(d_v, d_k), W_V=normal(d_v, d_v), Q=normal(n, d_k),
+        K=normal(m, d_k), V=normal(m, d_v), S=normal(n, m), mask=torch.rand(n, m, generator=generator) < 0.7,
     )
 """
 SAME = """
-def same(got, want, *inputs):
+def same_values(got, want, *inputs):
     torch.testing.assert_close(got(*inputs), want(*inputs))
+
+def same_gradients(got, want, *inputs):
+    torch.testing.assert_close(gradients(got, inputs), gradients(want, inputs))
+
+def gradients(function, inputs):
+    inputs = [x.clone().requires_grad_() if x.is_floating_point() else x for x in inputs]
+    outputs = function(*inputs)
+    outputs = [outputs] if isinstance(outputs, torch.Tensor) else outputs
+    cotangents = [torch.sin(1.0 + torch.arange(y.numel())).view_as(y).to(y) for y in outputs]
+    return torch.autograd.grad(outputs, [x for x in inputs if x.requires_grad], cotangents)
 """
-assert len(SIZES) * len(CHECKS) == 30
+CASES = tuple((kind, sizes) for kind in KINDS for sizes in SIZES)
+assert len(CASES) * len(CHECKS) == 30
 
 
 def write_class(folder: Path, submissions: int, times: int = 1) -> Path:
@@ -63,17 +77,19 @@ def write_course(root: Path) -> Path:
     (root / "reference").mkdir()
     (root / "reference" / f"{NAME}.py").write_text(_reference())
     parts = [
-        f'[[part]]\nnumber = "{n}"\nfunction = "{function}"\ntitle = "{function}"\npoints = {len(SIZES)}\n'
+        f'[[part]]\nnumber = "{n}"\nfunction = "{function}"\ntitle = "{function}"\npoints = {len(CASES)}\n'
         for n, function in enumerate(CHECKS, start=1)
     ]
-    head = f'title = "Thirty tests"\nfile = "{NAME}.py"\npoints = {len(SIZES) * len(CHECKS)}\n'
+    head = f'title = "Thirty tests"\nfile = "{NAME}.py"\npoints = {len(CASES) * len(CHECKS)}\n'
     (graders / "homework.toml").write_text("\n".join([head, *parts]))
     head = "import pytest\nimport torch\nfrom gradescope_utils.autograder_utils.decorators import number, weight\n"
-    head += f"from reference import {NAME} as reference\nfrom softmark import agree\n{DRAWN}\nSIZES = {SIZES}\n"
+    head += f"from reference import {NAME} as reference\nfrom softmark import agree, gradients_agree\n{DRAWN}\n"
+    head += f"SIZES = {SIZES}\nCHECKS = dict(values=agree, gradients=gradients_agree)\n"
     tests = [
-        f'@number("{n}")\n@weight({len(SIZES)})\n@pytest.mark.parametrize("sizes", SIZES)\n'
-        f"def test_{function}(student, sizes):\n"
-        f'    """{function}"""\n    given = drawn(*sizes)\n    agree({_with_drawn(arguments)})\n'
+        f'@number("{n}")\n@weight({len(CASES)})\n@pytest.mark.parametrize("sizes", SIZES)\n'
+        f'@pytest.mark.parametrize("kind", {KINDS})\n'
+        f"def test_{function}(student, kind, sizes):\n"
+        f'    """{function}"""\n    given = drawn(*sizes)\n    CHECKS[kind]({_with_drawn(arguments)})\n'
         for n, (function, arguments) in enumerate(CHECKS.items(), start=1)
     ]
     (graders / "test_hidden.py").write_text("\n\n".join([head, *tests]))
@@ -88,9 +104,9 @@ def write_gradescope_tests(folder: Path) -> Path:
     head += f"import reference\nimport {NAME} as student\n{DRAWN}{SAME}\n\nclass TestAttention(unittest.TestCase):\n"
     tests = [
         f'    @number("{n}.{case}")\n    @weight(1)\n    def test_{function}_{case}(self):\n'
-        f"        given = drawn(*{sizes})\n        same({_with_drawn(arguments)})\n"
+        f"        given = drawn(*{sizes})\n        same_{kind}({_with_drawn(arguments)})\n"
         for n, (function, arguments) in enumerate(CHECKS.items(), start=1)
-        for case, sizes in enumerate(SIZES, start=1)
+        for case, (kind, sizes) in enumerate(CASES, start=1)
     ]
     (folder / "tests" / "test_attention.py").write_text(head + "\n".join(tests))
     script = folder / "run_tests.py"
@@ -108,12 +124,12 @@ def write_otter(folder: Path, program: Path) -> Path:
     (folder / "tests").mkdir(parents=True)
     reference = "reference = types.ModuleType('reference')\nexec(SOURCE, reference.__dict__)\n"
     head = f"import torch, types\nfrom otter.test_files import test_case\nOK_FORMAT = False\nname = '{NAME}'\n"
-    head += f"points = {len(SIZES) * len(CHECKS)}\nSOURCE = {_reference()!r}\n{reference}{DRAWN}{SAME}\n"
+    head += f"points = {len(CASES) * len(CHECKS)}\nSOURCE = {_reference()!r}\n{reference}{DRAWN}{SAME}\n"
     tests = []
     for function, arguments in CHECKS.items():
-        for case, sizes in enumerate(SIZES, start=1):
+        for case, (kind, sizes) in enumerate(CASES, start=1):
             own = _with_drawn(arguments).replace(f"student.{function}", function)
-            body = f"    given = drawn(*{sizes})\n    same({own})\n"
+            body = f"    given = drawn(*{sizes})\n    same_{kind}({own})\n"
             tests.append(f"@test_case(points=1)\ndef test_{function}_{case}({function}):\n{body}")
     (folder / "tests" / f"{NAME}.py").write_text(head + "\n\n".join(tests))
     words = [str(program), "generate", "-t", "tests", "-o", "autograder.zip", "--no-environment"]
@@ -134,9 +150,9 @@ def write_bare(folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "reference.py").write_text(_reference())
     checks = "\n".join(
-        f"    ({sizes}, lambda student, given: same({_with_drawn(arguments)})),"
+        f"    ({sizes}, lambda student, given: same_{kind}({_with_drawn(arguments)})),"
         for arguments in CHECKS.values()
-        for sizes in SIZES
+        for kind, sizes in CASES
     )
     script = folder / "bare.py"
     script.write_text(
