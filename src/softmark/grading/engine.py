@@ -35,10 +35,13 @@ from softmark.sandbox.levels import Level
 from softmark.sandbox.zygote import Zygote
 
 # Nothing of pytest's that reads or writes files, prints, or changes what a test sees.
-_UNUSED = "terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings unraisableexception"
+_UNUSED = (
+    *"terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings".split(),
+    *"unraisableexception threadexception".split(),
+)
 _PYTEST = (
     *("-c", os.devnull, "--noconftest", "--import-mode=importlib", "--assert=plain"),
-    *(option for name in _UNUSED.split() for option in ("-p", f"no:{name}")),
+    *(option for name in _UNUSED for option in ("-p", f"no:{name}")),
     *("-p", "softmark.grading.plugin"),
 )
 
