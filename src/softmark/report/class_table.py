@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from softmark.batch.graded import Graded
+from softmark.grading.cells import COUNTED
 from softmark.grading.points import shown
 from softmark.grading.result import Result, Status
 from softmark.report.escape import log_safe, message, one_line
@@ -109,4 +110,4 @@ def _what(result: Result) -> tuple[str, str]:
         return "not gradable", log_safe(one_line(message(result.reason)))
     if result.lateness is not None and result.lateness.line:
         return "late", log_safe(one_line(result.lateness.line))
-    return "", log_safe(one_line("; ".join(result.notes)))
+    return "", log_safe(one_line("; ".join(note for note in result.notes if note != COUNTED)))
