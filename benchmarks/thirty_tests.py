@@ -10,7 +10,7 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "attention"
-SIZES = ((5, 7, 3, 4), (32, 48, 16, 24), (64, 64, 32, 32))
+SIZES = ((5, 7, 3, 4), (12, 20, 8, 6), (32, 32, 16, 16))
 """Queries, keys, width of a key, width of a value: one case to read, one of every size different, one as in a model."""
 BATCH = 4
 CHECKS = {
