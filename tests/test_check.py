@@ -65,6 +65,21 @@ class TestCheck:
         assert "✓   2  Queries, keys and values   2 of 2" in done.stdout
         assert "◐   3  Scores                     1 of 3" in done.stdout
 
+    def test_mistake_in_an_earlier_part(self, folder: Path) -> None:
+        """A part that builds on it is not accused of anything; the mistake is named where it stands, and whole."""
+        (folder / FILE).write_text(UNSCALED)
+        said = " ".join(check(folder).stdout.split())
+        assert "6.1 Output and weights without a mask. │ may follow from part 3 (scores): mend that first │" in said
+        assert said.count("Your scores are") == 2  # in the table and in part 3
+        assert "◐ 6 Attention 3 of 6 may follow from part 3 (scores): mend that first" in said
+
+    def test_mistakes_in_two_parts(self, folder: Path) -> None:
+        """An exception and its line are facts, and said, whatever an earlier part does."""
+        (folder / FILE).write_text(UNSCALED.replace("Y = A @ V", "Y = A @ V @ 1"))
+        said = " ".join(check(folder).stdout.split())
+        assert "attention: raised TypeError; it may follow from part 3 (scores): mend that first" in said
+        assert "Y = A @ V @ 1" in said
+
     def test_broken_file(self, folder: Path) -> None:
         """A file that Python cannot read: the line is shown, exit 1."""
         (folder / FILE).write_text("import torch\n\ndef scores(Q, K:\n    return Q\n")
@@ -218,6 +233,13 @@ class TestInANotebook:
         said = self.cell('def scores(Q, K):\n    return Q @ K.mT\n\ncheck("attention_scores", part=3)', folder)
         assert "they are not scaled" in said
         assert "Queries, keys and values" not in said
+
+    def test_part_that_builds_on_a_wrong_one(self, folder: Path) -> None:
+        """The earlier part is tried as well, though only its being the cause is said."""
+        said = self.cell(f'{UNSCALED}\n\ncheck("attention_scores", part=6)', folder)
+        assert "may follow from part 3 (scores): mend that first" in said
+        assert "6  Attention" in said
+        assert "3.1" not in said
 
     def test_unknown_part(self, folder: Path) -> None:
         """A sentence, no traceback."""

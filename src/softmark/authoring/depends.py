@@ -1,4 +1,4 @@
-"""Which parts of a homework a function of the reference has a say in."""
+"""Which parts of a homework build on which: who calls whom in the reference."""
 
 from __future__ import annotations
 
@@ -20,6 +20,20 @@ def dependents(reference: str, homework: Homework) -> dict[str, frozenset[str]]:
         )
         for name in definitions
     }
+
+
+def builds_on(reference: str, homework: Homework) -> dict[str, tuple[str, ...]]:
+    """For each part, the numbers of the earlier parts whose functions it uses, directly or through others."""
+    users = dependents(reference, homework)
+    earlier: dict[str, tuple[str, ...]] = {}
+    for part in homework.parts:
+        used = [
+            before.number
+            for before in homework.parts[: len(earlier)]
+            if any(part.number in users.get(name.partition(".")[0], ()) for name in before.functions)
+        ]
+        earlier[part.number] = tuple(used)
+    return earlier
 
 
 def _uses(function: str, name: str, definitions: dict[str, set[str]]) -> bool:

@@ -28,6 +28,7 @@ import msgspec
 import torch
 from torch import nn
 
+from softmark.authoring.depends import builds_on
 from softmark.grading.desk import entries_of
 from softmark.grading.errors import ConfigError
 from softmark.grading.homework import Homework
@@ -78,11 +79,12 @@ def handout_of(homework: Homework) -> Handout:
     with _one_thread():
         examples = tuple(_worked(name, made, registry) for name, made in _calls(homework).items())
     named = {name for example in examples for name in example.mistakes}
+    earlier = builds_on(homework.reference.read_text(encoding="utf-8"), homework)
     return Handout(
         homework=homework.name,
         title=homework.title,
         file=homework.file,
-        parts=tuple(PartData(part.number, part.function, part.title) for part in homework.parts),
+        parts=tuple(PartData(part.number, part.function, part.title, earlier[part.number]) for part in homework.parts),
         forbidden=tuple(
             RuleData(names=rule.names, ops=rule.ops, functions=rule.functions, instead=rule.instead)
             for rule in homework.forbidden

@@ -22,6 +22,7 @@ import pytest
 from softmark.grading.declaration import Declaration
 from softmark.grading.desk import Desk
 from softmark.grading.errors import ConfigError, UsageError
+from softmark.grading.following import JudgedParts
 from softmark.grading.handed import Handed
 from softmark.grading.homework import Homework
 from softmark.grading.marks import TestSpec, base_nodeid, case_id
@@ -130,19 +131,27 @@ class PublicTests(Desk):
         if self._part is not None:
             result = msgspec.structs.replace(result, parts=tuple(p for p in result.parts if p.number == self._part))
         session = StudentSession(self._sandbox, self._handed, homework, Limits())
+        judged = JudgedParts(
+            homework.parts, self._builds_on, lambda part: self._tests_of(part, homework, by_test, session)
+        )
         try:
             session.load()
-            trials = {spec: [self.judge(item, session) for item in by_test[spec.nodeid]] for spec in self.specs}
-            for part in homework.parts:
-                _name_together([trial for spec in trials if spec.part == part.number for trial in trials[spec]])
-            for spec, cases in trials.items():
-                test = finished_test(spec, {trial.name: _case(trial) for trial in cases})
-                result = result.with_test(_settled(test, homework))
+            for test in (test for part in result.parts for test in judged.tests(part.number)):
+                result = result.with_test(test)
         except NotLoadable as refusal:
             result = _not_loadable(result, refusal, session)
         finally:
             session.close()
         return result
+
+    def _tests_of(
+        self, part: str, homework: Homework, by_test: dict[str, list[pytest.Item]], session: StudentSession
+    ) -> tuple[TestResult, ...]:
+        specs = [spec for spec in self._by_nodeid.values() if spec.part == part]
+        trials = {spec: [self.judge(item, session) for item in by_test[spec.nodeid]] for spec in specs}
+        _name_together([trial for cases in trials.values() for trial in cases])
+        tests = [finished_test(spec, {trial.name: _case(trial) for trial in cases}) for spec, cases in trials.items()]
+        return tuple(_settled(test, homework) for test in tests)
 
     def _read(self, items: list[pytest.Item]) -> tuple[Homework, dict[str, list[pytest.Item]]]:
         """The tests, and the homework with each part worth as many points as it has of them."""
@@ -153,6 +162,9 @@ class PublicTests(Desk):
         specs = [_spec(nodeid, cases, homework) for nodeid, cases in by_test.items()]
         self.specs = tuple(spec for spec in specs if self._part in (None, spec.part))
         self._by_nodeid = {spec.nodeid: spec for spec in specs}
+        self._builds_on = {part.number: set(part.builds_on) for part in self._handout.parts}
+        for spec in specs:
+            self._builds_on[spec.part] |= _parts_named(by_test[spec.nodeid][0], homework) - {spec.part}
         counts = {part.number: sum(spec.part == part.number for spec in self.specs) for part in homework.parts}
         return self._handout.as_homework(self._folder, counts), by_test
 
@@ -180,6 +192,12 @@ def _spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> Test
         file=declared.file,
         line=declared.line,
     )
+
+
+def _parts_named(item: pytest.Item, homework: Homework) -> set[str]:
+    """The parts whose functions a test itself speaks of: a test of part 4 may hold it against the student's part 2."""
+    names = item.function.__code__.co_names if isinstance(item, pytest.Function) else ()
+    return {part.number for part in homework.parts if set(part.functions) & set(names)}
 
 
 def _name_together(trials: Sequence[Trial]) -> None:

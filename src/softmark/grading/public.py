@@ -26,6 +26,8 @@ class PartData(msgspec.Struct, frozen=True):
     number: str
     function: str
     title: str
+    builds_on: tuple[str, ...] = ()
+    """The earlier parts whose functions this part's may call."""
 
 
 class RuleData(msgspec.Struct, frozen=True):

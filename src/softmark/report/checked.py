@@ -72,7 +72,7 @@ class _CheckedLayout(_Layout):
         table.add_column("")
         table.add_column("part", no_wrap=not self.narrow, overflow=self.too_long)
         table.add_column("tests", no_wrap=True)
-        table.add_column("", ratio=1, no_wrap=not self.narrow, overflow=self.too_long)
+        table.add_column("", ratio=1)
         for part in told.parts:
             sign = self.sign(part.outcome, part.earned, part.points)
             count = Text(f"{part.earned:g} of {part.points:g}", style=str(sign.style))

@@ -144,7 +144,7 @@ class _Layout:
         table.add_column("part", Text("total", style="bold"), no_wrap=not self.narrow, overflow=self.too_long)
         table.add_column("points", self._points(told.total, told.points, earned, "bold"), no_wrap=True)
         if not self.narrow:
-            table.add_column("", no_wrap=True, ratio=1, overflow=self.too_long)
+            table.add_column("", ratio=1)
         for part in told.parts:
             sign = self.sign(part.outcome, part.earned, part.points)
             row: list[RenderableType] = [
