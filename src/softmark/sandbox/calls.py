@@ -23,7 +23,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from softmark.sandbox.loading import Loaded
-from softmark.sandbox.other_device import OtherDevice, is_elsewhere, place
+from softmark.sandbox.other_device import OtherDevice, place
 from softmark.sandbox.wire import Handle, Meta
 
 
@@ -232,7 +232,7 @@ def _elsewhere(
         place(tensor)
     with OtherDevice() as mode:
         value = function(*_map(args, place), **_map(kwargs, place))
-    return {"value": _map(value, lambda tensor: _describe(tensor) if mode.mapped or is_elsewhere(tensor) else tensor)}
+    return {"value": _map(value, lambda tensor: _describe(tensor) if mode.has(tensor) else tensor)}
 
 
 def _describe(tensor: torch.Tensor) -> Meta:

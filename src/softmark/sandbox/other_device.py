@@ -35,19 +35,34 @@ def is_elsewhere(tensor: torch.Tensor) -> bool:
 class OtherDevice(TorchFunctionMode):
     """While it is on, marked tensors behave as on a device of their own."""
 
-    mapped = False
-    """Whether torch.vmap or its kin was used: what comes out of it is unmarked wherever it was computed."""
+    def __init__(self) -> None:
+        super().__init__()
+        self._mapped: dict[int, torch.UntypedStorage] = {}
+        """What torch.vmap and its kin computed on the other device, by its address: they hand it out unmarked."""
+
+    def has(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor is on the other device."""
+        plain = _unwrapped(tensor)
+        return is_elsewhere(plain) or (bool(self._mapped) and plain.untyped_storage().data_ptr() in self._mapped)
+
+    def _place(self, tensor: torch.Tensor) -> None:
+        plain = _unwrapped(tensor)
+        if plain is not tensor:
+            storage = plain.untyped_storage()
+            if storage.data_ptr():  # what is empty has no address
+                self._mapped[storage.data_ptr()] = storage
+        place(plain)
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = dict(kwargs or {})
-        self.mapped |= any(_is_wrapped(tensor) for tensor in _tensors((args, kwargs)))
-        here = [tensor for tensor in _tensors((args, kwargs)) if not is_elsewhere(tensor) and not _is_wrapped(tensor)]
-        there = any(is_elsewhere(tensor) for tensor in _tensors((args, kwargs)))
+        tensors = _tensors((args, kwargs))
+        here = [tensor for tensor in tensors if not self.has(tensor)]
+        there = len(here) < len(tensors)
         if func == _DEVICE_OF:
             return DEVICE if there else func(*args, **kwargs)
-        target, args, kwargs = _wanted_device(func, args, kwargs)
+        target, args, kwargs = self._wanted_device(func, args, kwargs)
         if func not in _MAY_MIX and there and any(tensor.dim() > 0 for tensor in here):
             raise RuntimeError(
                 "Expected all tensors to be on the same device, but found at least two devices, meta and cpu!"
@@ -56,37 +71,38 @@ class OtherDevice(TorchFunctionMode):
             raise TypeError("can't convert a tensor of another device to numpy; use Tensor.cpu() first")
         elsewhere = target == DEVICE if target is not None else there and func not in _MOVES_AWAY
         value = func(*args, **kwargs)
-        if isinstance(value, torch.Tensor) and is_elsewhere(value) != elsewhere and any(value is arg for arg in args):
+        if isinstance(value, torch.Tensor) and self.has(value) != elsewhere and any(value is arg for arg in args):
             value = value.view_as(value)  # "moved" without a copy: another tensor of the same numbers
         if elsewhere:
             for tensor in _tensors(value):
-                place(tensor)
+                self._place(tensor)
         return value
 
+    def _wanted_device(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[torch.device | None, tuple[Any, ...], dict[str, Any]]:
+        """The device that the call names, if any, and the call with its numbers kept on the CPU."""
+        target: torch.device | None = None
+        if kwargs.get("device") is not None:
+            target = torch.device(kwargs["device"])
+            if target == DEVICE:
+                kwargs["device"] = torch.device("cpu")
+        if func in _MOVES:
+            named = [arg for arg in args[1:] if isinstance(arg, torch.device | str)]
+            like = [arg for arg in args[1:] if isinstance(arg, torch.Tensor)]
+            if named:
+                target = torch.device(named[0])
+            elif like:
+                target = DEVICE if self.has(like[0]) else torch.device("cpu")
+            args = tuple(torch.device("cpu") if isinstance(arg, torch.device | str) else arg for arg in args)
+        return target, args, kwargs
 
-def _wanted_device(
-    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[torch.device | None, tuple[Any, ...], dict[str, Any]]:
-    """The device that the call names, if any, and the call with its numbers kept on the CPU."""
-    target: torch.device | None = None
-    if kwargs.get("device") is not None:
-        target = torch.device(kwargs["device"])
-        if target == DEVICE:
-            kwargs["device"] = torch.device("cpu")
-    if func in _MOVES:
-        named = [arg for arg in args[1:] if isinstance(arg, torch.device | str)]
-        like = [arg for arg in args[1:] if isinstance(arg, torch.Tensor)]
-        if named:
-            target = torch.device(named[0])
-        elif like:
-            target = DEVICE if is_elsewhere(like[0]) else torch.device("cpu")
-        args = tuple(torch.device("cpu") if isinstance(arg, torch.device | str) else arg for arg in args)
-    return target, args, kwargs
 
-
-def _is_wrapped(tensor: torch.Tensor) -> bool:
-    """Inside torch.vmap and its kin a tensor is wrapped anew for every step, and cannot carry a mark."""
-    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
+def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
+    """What is inside a tensor of torch.vmap and its kin, which wrap it anew for every step and lose its mark."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = torch._C._functorch.get_unwrapped(tensor)
+    return tensor
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:

@@ -178,7 +178,8 @@ def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
         _record(got, True, Category.DEVICE)
         fact = "works on the CPU only: something is created on, or moved to, a device other than that of the inputs"
         inner = failure.verdict
-        raise Failed(Verdict(Category.DEVICE, fact, staff=inner.fact, frames=inner.frames)) from failure
+        fact += f" (on another device, {inner.fact})"
+        raise Failed(Verdict(Category.DEVICE, fact, inner.where, frames=inner.frames)) from failure
     stayed = all(tensor.device.type == "meta" for tensor in tensors_in(value))
     _record(got, not stayed, Category.DEVICE)
     if not stayed:
