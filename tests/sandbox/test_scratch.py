@@ -160,3 +160,24 @@ class TestRemoveTwice:
         """What is gone is gone: removing it again says nothing."""
         scratch.remove(tmp_path / "gone")
         assert not (tmp_path / "gone").exists()
+
+
+class TestWhatAKilledRunLeft:
+    """A root that no process holds any more; the next run clears it."""
+
+    def test_is_cleared_and_nothing_else(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Not what a living run uses, nor what only looks like it."""
+        monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path))
+        living = ScratchRoot()
+        living.make({"a.py": b"x"}, None)
+        left = tmp_path / f"{living.path.name[:-8]}deadbeef"
+        nest(left.mkdir() or left, 3)
+        (tmp_path / "softmark-mine").mkdir()
+        (tmp_path / f"{left.name}-link").symlink_to(tmp_path / "softmark-mine")
+        with_it = sorted(path.name for path in tmp_path.iterdir() if path != left)
+        second = ScratchRoot()
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*with_it, second.path.name])
+        assert [file.name for file in living.path.rglob("*.py")] == ["a.py"]
+        for root in (living, second):
+            root.close()
+            assert not root.path.exists()

@@ -3,10 +3,14 @@
 The student's code owns what is in there and may have filled it with links, a million files, a thousand nested
 directories or names that are not text. So deleting goes by directory descriptors, follows no link, recurses nowhere,
 and works on byte names; counting stops at its cap.
+
+A run holds a lock on its root, which the kernel releases however the run ends; so the next one can tell, and clears,
+what a killed one left.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import stat
@@ -15,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PREFIX = "softmark-scratch-"
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -22,7 +27,8 @@ class ScratchRoot:
     """The directory that holds the scratch directories of one run; only its owner can list it."""
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="softmark-"))
+        _clear_what_was_left()
+        self.path, self._lock = _made_and_locked()
         self.path.chmod(0o711)  # a worker passes through to its own directory, whose name it alone is told
 
     def make(self, files: Mapping[str, bytes], uid: int | None) -> Path:
@@ -42,7 +48,49 @@ class ScratchRoot:
         return directory
 
     def close(self) -> None:
-        remove(self.path)
+        try:
+            remove(self.path)
+        finally:
+            os.close(self._lock)
+
+
+def _made_and_locked() -> tuple[Path, int]:
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        lock = _lock(path)
+        if lock is not None and path.exists():
+            return path, lock
+        if lock is not None:
+            os.close(lock)  # another run took it for a leftover before it was locked
+
+
+def _clear_what_was_left() -> None:
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        lock = _lock(path)
+        if lock is None:
+            continue
+        try:
+            remove(path)
+        except OSError:
+            continue  # what wrote there is just ending; the next run clears it
+        finally:
+            os.close(lock)
+
+
+def _lock(path: Path) -> int | None:
+    """A lock on a directory of this user's; None if a living run holds it, or it is gone, or not this user's."""
+    try:
+        descriptor = os.open(path, _DIRECTORY)
+    except OSError:
+        return None
+    try:
+        if os.fstat(descriptor).st_uid == os.geteuid():
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+    except BlockingIOError:
+        pass
+    os.close(descriptor)
+    return None
 
 
 def _make_parents(top: Path, directory: Path, uid: int | None) -> None:
