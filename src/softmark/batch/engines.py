@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cached_property
 
@@ -20,6 +20,7 @@ class Engines:
         self._setup, self._lanes = setup, lanes
         self._lock = threading.RLock()
         self._all: list[Grader] = []
+        self._starter = ThreadPoolExecutor(1)  # an engine ends with the thread that started it, so that one stays
 
     @property
     def pending(self) -> Result:
@@ -39,14 +40,19 @@ class Engines:
             grader.ready()
             return grader
 
+    def end(self, grader: Grader) -> None:
+        """This one is not needed any more."""
+        with self._lock, grader:
+            self._all.remove(grader)
+
     def stop(self) -> None:
         """Interrupt whatever is being graded; no other is started."""
         self.stopped = True
-        for grader in self._all:
+        for grader in tuple(self._all):
             grader.interrupt()
 
     def close(self) -> None:
-        with ExitStack() as stack:
+        with self._starter, ExitStack() as stack:
             for grader in self._all:
                 stack.push(grader)
 
@@ -56,9 +62,10 @@ class Engines:
         return grader, grader.ready()
 
     def _start(self, lanes: int) -> Grader:
-        grader = Grader(self._setup, lanes)
+        grader = self._starter.submit(Grader, self._setup, lanes).result()
         self._all.append(grader)
         if self.stopped:
+            grader.interrupt()
             raise EngineFailed("the run is being stopped")
         return grader
 
@@ -67,14 +74,15 @@ class OwnLane:
     """The judge of one thread."""
 
     def __init__(self, engines: Engines, number: int) -> None:
-        self._engines = engines
-        self._lane: Callable[[], Lane] = lambda: engines.first[0].lanes[number]
+        self._engines, self._number = engines, number
+        self._own: Grader | None = None
 
     @property
     def lane(self) -> Lane:
-        return self._lane()
+        return self._own.lanes[0] if self._own is not None else self._engines.first[0].lanes[self._number]
 
     def replace(self) -> None:
         """It broke, or its place is not clean: go on with an engine of this thread's own."""
-        grader = self._engines.another()
-        self._lane = lambda: grader.lanes[0]
+        broken, self._own = self._own, self._engines.another()
+        if broken is not None:
+            self._engines.end(broken)

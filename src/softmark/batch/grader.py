@@ -51,12 +51,15 @@ class Lane:
     def send(self, message: Setup | Job) -> None:
         try:
             send(self._to_judge, message)
-        except BrokenPipeError:
+        except ConnectionError:
             raise EngineFailed(self._how_it_ended()) from None
 
     def receive(self) -> Ready | Progress | Done:
         """The next message; UsageError if the engine refuses because of what was asked."""
-        message = receive(self._from_judge)
+        try:
+            message = receive(self._from_judge)
+        except ConnectionError:  # it ended before it read what it was sent
+            message = None
         if message is None:
             raise EngineFailed(self._how_it_ended())
         if isinstance(message, Refused):
@@ -66,13 +69,17 @@ class Lane:
         return message
 
     def close(self) -> None:
-        with contextlib.suppress(BrokenPipeError):  # it is gone already, and what it was sent with it
+        with contextlib.suppress(ConnectionError):  # it is gone already, and what it was sent with it
             self._to_judge.close()
         self._from_judge.close()
 
 
 class Grader:
-    """One engine and its lanes; a context manager, so that it never outlives its use."""
+    """One engine and its lanes; a context manager, so that it never outlives its use.
+
+    It ends with the thread that started it, and so with the launcher, however that ends. It has a process group of its
+    own: what Ctrl-C means is the launcher's to say.
+    """
 
     def __init__(self, setup: Setup, lanes: int = 1) -> None:
         pairs = [socket.socketpair() for _ in range(lanes - 1)]
@@ -80,6 +87,7 @@ class Grader:
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-m", "softmark.grading", *map(str, theirs)],
             env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=theirs,
+            process_group=0 if os.name == "posix" else None,
         )  # fmt: skip
         first = Lane(_pipe(self._process.stdin), _pipe(self._process.stdout), self._how_it_ended)
         self.lanes = (first, *map(_lane, pairs))
@@ -103,7 +111,7 @@ class Grader:
     def interrupt(self) -> None:
         """End it without waiting for what it is doing; it cleans up before it goes."""
         if os.name == "posix":
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(signal.SIGTERM)
 
     def ready(self) -> Result:
         """Wait until it can grade; the result of second zero. UsageError if it refuses because of what was asked."""

@@ -27,7 +27,7 @@ from softmark.grading.desk import Desk
 from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.homework import Homework, load_homework
 from softmark.grading.judging import Judge
-from softmark.grading.lanes import Lane, answer, fork_judges
+from softmark.grading.lanes import Lane, answer, judges_beside
 from softmark.grading.marks import read_specs
 from softmark.grading.messages import Ready, Refused, Setup, receive, send
 from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
@@ -87,11 +87,9 @@ class Engine(Desk):
             return True
         judge = Judge(self, session.items, self._sandbox, self._setup)
         own, progress = (self._requests, self._replies), self._setup.progress
-        judges = fork_judges(judge, self._lanes, self._sandbox.level, own, progress=progress)
-        send(self._replies, Ready(judge.pending()))
-        answer(judge, self._requests, self._replies, progress=progress)
-        for pid in judges:
-            os.waitpid(pid, 0)
+        with judges_beside(judge, self._lanes, self._sandbox.level, own, progress=progress):
+            send(self._replies, Ready(judge.pending()))
+            answer(judge, self._requests, self._replies, progress=progress)
         return True
 
 

@@ -5,18 +5,20 @@ forks a judge for every lane but the first, which it serves itself. A lane has i
 its own zygote (forked at second zero like the first, before anything secret was read) and its own scratch directories
 and user ids; nothing is shared, so a lane that breaks costs the others nothing.
 
-A judge ends when its stream ends, when it breaks, and when the engine dies.
+A judge ends when its stream ends, when it breaks, and when the engine dies; an engine waits for its judges, and for
+their zygotes to have cleared up after them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
 import socket
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -35,10 +37,12 @@ class Lane:
 
     launcher: socket.socket
     zygote: Zygote | None
+    engines: Zygote | None
+    """The engine's own zygote, of which a judge keeps no end: it is to see when the engine has ended."""
 
     @classmethod
-    def of(cls, descriptor: int, zygote: Zygote | None) -> Lane:
-        return cls(socket.socket(fileno=descriptor), zygote)
+    def of(cls, descriptor: int, zygote: Zygote | None, engines: Zygote | None) -> Lane:
+        return cls(socket.socket(fileno=descriptor), zygote, engines)
 
     def hand_over(self) -> None:
         """Keep no end of it in this process."""
@@ -57,10 +61,29 @@ def answer(judge: Judge, requests: BinaryIO, replies: BinaryIO, *, progress: boo
         send(replies, Done(last))
 
 
-def fork_judges(
+@contextlib.contextmanager
+def judges_beside(
     judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], *, progress: bool
-) -> list[int]:
+) -> Iterator[None]:
     """A process for every lane; `own` are the streams of the engine's own, which no other process may hold open."""
+    pids = _fork_judges(judge, lanes, level, own, progress)
+    try:
+        yield
+    except BaseException:
+        for pid in pids:
+            os.kill(pid, signal.SIGTERM)  # not reaped yet, so it is there
+        raise
+    finally:
+        for pid in pids:
+            os.waitpid(pid, 0)
+        for lane in lanes:
+            if lane.zygote is not None:
+                lane.zygote.close()
+
+
+def _fork_judges(
+    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], progress: bool
+) -> list[int]:
     sys.stdout.flush()
     sys.stderr.flush()
     pids = []
@@ -80,13 +103,15 @@ def _be_a_judge(
 ) -> None:
     status = 3
     try:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != engine:
             os._exit(0)
         for other in others:
             other.hand_over()
         for stream in own:
             stream.close()
+        if lane.engines is not None:
+            lane.engines.hand_over()
         sandbox = open_sandbox(lane.zygote, level)
         try:
             judge.move_to(sandbox)

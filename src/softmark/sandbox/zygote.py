@@ -12,7 +12,8 @@ Protocol, over a SOCK_SEQPACKET pair; one msgpack map per packet, strictly reque
            -> {"status": wait status, "cpu": seconds, "left": n, "clean": bool}
            kills the worker (which may be long dead: it is not reaped before, so its pid cannot be another's), then
            whatever it left behind, until nothing is left. `left` counts those; `clean` is false if something survived.
-    end of file: kill everything and exit.
+    end of file: kill everything and exit. So it ends with whoever holds the other end, however that one ends; a
+    death signal would end it at once, and what a student's code left behind would live on.
 
 It is the "child subreaper": a daemon that a student's code leaves becomes the zygote's child, so "no child left" is a
 question for the kernel, not a guess. Once anything was left behind it is killed by uid, from a helper that has become
@@ -29,6 +30,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +41,7 @@ from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.walls import Walls, prepare
 
 _PACKET = 65536
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_CHILD_SUBREAPER = 36
 _ROUNDS = 50  # attempts to kill what a worker left, before the place is declared dirty
 
 
@@ -88,20 +90,22 @@ class Zygote:
         """Fork a worker behind `walls`; returns its process id."""
         fds = array.array("i", descriptors)
         request = msgspec.msgpack.encode({"op": "start", "walls": walls})
-        self._control.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
-        reply = self._reply()
+        reply = self._ask(request, [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
         if "error" in reply:
             raise GraderFault(f"a student process could not be forked: {reply['error']}")
         return int(reply["pid"])
 
     def stop(self, pid: int, uid: int | None) -> Ended:
         """End a worker and everything that came of it."""
-        self._control.send(msgspec.msgpack.encode({"op": "stop", "pid": pid, "uid": uid}))
-        reply = self._reply()
+        reply = self._ask(msgspec.msgpack.encode({"op": "stop", "pid": pid, "uid": uid}))
         return Ended(reply["status"], reply["cpu"], reply["left"], reply["clean"])
 
-    def _reply(self) -> dict[str, Any]:
-        packet = self._control.recv(_PACKET)
+    def _ask(self, request: bytes, with_it: Sequence[tuple[int, int, array.array[int]]] = ()) -> dict[str, Any]:
+        try:
+            self._control.sendmsg([request], with_it)
+            packet = self._control.recv(_PACKET)
+        except ConnectionError:
+            packet = b""
         if not packet:
             raise GraderFault("the zygote process has ended unexpectedly; start the run again")
         reply: dict[str, Any] = msgspec.msgpack.decode(packet)
@@ -133,16 +137,17 @@ def _run(control: socket.socket) -> None:
     """The zygote's whole life."""
     status = 1
     try:
-        libc = ctypes.CDLL(None)
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the launcher's business
         _close_all_but(control.fileno())
         gc.disable()
         _serve(control)
         status = 0
     finally:
-        os._exit(status)
+        try:
+            _kill_descendants(os.getpid())
+        finally:
+            os._exit(status)
 
 
 def _close_all_but(keep: int) -> None:
@@ -158,7 +163,6 @@ def _serve(control: socket.socket) -> None:
     while True:
         packet, descriptors, _, _ = socket.recv_fds(control, _PACKET, 3)
         if not packet:
-            _kill_descendants(os.getpid())
             return
         request = msgspec.msgpack.decode(packet)
         if request["op"] == "start":
