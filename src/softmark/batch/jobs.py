@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from softmark.batch.journal import Known
 from softmark.grading.homework import Homework
 from softmark.grading.messages import Job, Setup
 from softmark.grading.provenance import provenance
@@ -77,14 +78,15 @@ def _with_cells(submission: Submission, handed: HandedIn) -> Task:
 
 
 class Fingerprints:
-    """What a grading depends on: two with the same fingerprint have the same result."""
+    """What a grading depends on, and what is handed back with it: two with the same fingerprint have the same files."""
 
     def __init__(self, homework: Homework, setup: Setup) -> None:
         self._with = msgspec.json.encode((provenance(homework, setup.isolation), setup.budget_seconds))
 
-    def of(self, task: Task) -> str:
+    def of(self, task: Task, known: Known) -> str:
         handed = task.handed
-        own = msgspec.json.encode((handed.main, task.submission.sha256, handed.refusal, handed.notes))
+        files = (handed.main, task.submission.sha256, handed.refusal, handed.notes, handed.staff_notes)
+        own = msgspec.json.encode((files, known.students, known.submitted_at, known.due_at, known.late))
         return hashlib.sha256(self._with + b"\0" + own).hexdigest()
 
 

@@ -1,8 +1,9 @@
 """The journal of a class: every grading there ever was, in one SQLite file; what a run that was killed left done.
 
 One transaction per submission, before the next is looked at: killed at any moment, a run loses at most the submissions
-that were just being graded. Nothing is overwritten. The mark that counts is that of the latest grading
-that is one: a failure of the grader itself never takes an earlier mark away, and is tried again by the next run.
+that were just being graded. A grading that is in here has its files, too: they are written before it is committed.
+Nothing is overwritten. The mark that counts is that of the latest grading that is one: a failure of the grader itself
+never takes an earlier mark away, and is tried again by the next run.
 
     runs          one row for each `softmark grade` of this class
     submissions   whose they are, where they came from, when: as the latest run found it
@@ -106,14 +107,16 @@ class Journal:
         )
         return dict(rows)
 
-    def record(self, submission: str, fingerprint: str, result: Result) -> None:
-        """Add a grading; whatever happens to this process afterwards, it is there."""
+    @contextmanager
+    def recording(self, submission: str, fingerprint: str, result: Result) -> Iterator[tuple[Graded, Known]]:
+        """Add a grading; what counts with it is to be written to files before this ends, and then it is there."""
         row = (self.run, submission, fingerprint, result.status, result.total, zlib.compress(encode(result), 1))
-        with self._db:
+        with _explained(self.path), self._db:
             self._db.execute(
                 "INSERT INTO gradings (run, submission, fingerprint, status, mark, result) VALUES (?, ?, ?, ?, ?, ?)",
                 row,
             )
+            yield self.counting(submission)
 
     def graded(self, run: int | None = None) -> Iterator[tuple[Graded, Known]]:
         """What counts after that run (the present one, if none is named), in the order of the ids."""
@@ -124,6 +127,14 @@ class Journal:
         return _graded(
             self._db.execute(f"{_CURRENT} WHERE s.id = :id", {**self._as_of(None), "id": submission}).fetchone()
         )
+
+    def gone(self) -> list[str]:
+        """Submissions of earlier runs that this one did not find; their marks are kept."""
+        found = self._db.execute(
+            "SELECT id FROM submissions WHERE run < ? AND id IN (SELECT submission FROM gradings) ORDER BY id",
+            (self.run,),
+        )
+        return [name for (name,) in found]
 
     def _as_of(self, run: int | None) -> dict[str, object]:
         return {"run": self.run if run is None else run, "error": Status.GRADER_ERROR}
@@ -239,5 +250,8 @@ def _migrate(db: sqlite3.Connection, version: int) -> None:
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
+    except sqlite3.OperationalError as error:
+        why = f"results cannot be written to {path}: {error}"
+        raise UsageError(f"{why}; put that right and run the same command again, or choose another -o") from None
     except sqlite3.DatabaseError as error:
         raise UsageError(f"{path} cannot be used as a journal: {error}; choose another folder with -o") from None

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from softmark.batch.engines import Engines, OwnLane
-from softmark.batch.graded import StudentData
+from softmark.batch.graded import Graded, StudentData
 from softmark.batch.grader import EngineFailed
 from softmark.batch.jobs import Fingerprints, Task, read, wanted_by
 from softmark.batch.journal import Journal, Known
@@ -21,6 +21,9 @@ from softmark.grading.homework import Homework
 from softmark.grading.messages import Setup
 from softmark.grading.result import Outcome, Result, Status, broken_off
 from softmark.intake.handed_in import Entry
+
+Keep = Callable[[Graded, Known], None]
+"""Writes what is kept of a submission besides the journal."""
 
 _AHEAD = 4  # results of each lane that may wait to be recorded
 _POLL = 0.1  # seconds between looks at threads that are ending
@@ -52,28 +55,29 @@ class ClassRun:
         homework: Homework,
         setup: Setup,
         journal: Journal,
+        keep: Keep,
         *,
         jobs: int,
         fresh: bool = False,
     ) -> None:
         lanes = max(1, min(jobs, len(entries)))
-        self._journal, self._wanted = journal, wanted_by(homework)
+        self._journal, self._keep, self._wanted = journal, keep, wanted_by(homework)
         self._entries, self._taking = iter(entries), threading.Lock()
         self._done = {} if fresh else journal.done()
         self._fingerprints = Fingerprints(homework, setup)
         self._engines = Engines(setup, lanes)
         self._items: queue.SimpleQueue[Finished | _Left] = queue.SimpleQueue()
         self._ahead = threading.Semaphore(_AHEAD * lanes)
-        self._threads = [threading.Thread(target=self._work, args=(number,)) for number in range(lanes)]
+        self._threads = [threading.Thread(target=self._work, args=(number,), daemon=True) for number in range(lanes)]
         journal.know((entry.id, known(entry)) for entry in entries)
 
     def __enter__(self) -> ClassRun:
-        for thread in self._threads:
-            thread.start()
         return self
 
     def __iter__(self) -> Iterator[Finished]:
         """Each submission as it is finished, in the order in which that happens; its grading is in the journal."""
+        for thread in self._threads:
+            thread.start()  # not before __exit__ is sure to be called, even if Ctrl-C comes now
         at_work = len(self._threads)
         while at_work:
             item = self._items.get()
@@ -88,20 +92,23 @@ class ClassRun:
 
     def __exit__(self, *exception: object) -> None:
         """What is finished is recorded, what is being graded is dropped."""
-        self._engines.stop()
-        for thread in self._threads:
-            while thread.is_alive():
-                self._ahead.release()  # it may be waiting for a reader who will not come
-                thread.join(_POLL)
-        while not self._items.empty():
-            item = self._items.get()
-            if isinstance(item, Finished):
-                self._record(item)
-        self._engines.close()
+        try:
+            self._engines.stop()
+            for thread in self._threads:
+                while thread.is_alive():
+                    self._ahead.release()  # it may be waiting for a reader who will not come
+                    thread.join(_POLL)
+            while not self._items.empty():
+                item = self._items.get()
+                if isinstance(item, Finished):
+                    self._record(item)
+        finally:
+            self._engines.close()
 
     def _record(self, item: Finished) -> None:
         if item.result is not None:
-            self._journal.record(item.entry.id, item.fingerprint, item.result)
+            with self._journal.recording(item.entry.id, item.fingerprint, item.result) as counting:
+                self._keep(*counting)
 
     def _work(self, number: int) -> None:
         """One thread's share: whatever nobody else has taken."""
@@ -120,7 +127,7 @@ class ClassRun:
 
     def _finish(self, entry: Entry, own: OwnLane) -> Finished:
         task = read(entry, self._wanted)
-        fingerprint = self._fingerprints.of(task)
+        fingerprint = self._fingerprints.of(task, known(entry))
         if self._done.get(entry.id) == fingerprint:
             return Finished(entry, fingerprint, None)
         if task.handed.refusal:
@@ -129,6 +136,8 @@ class ClassRun:
 
     def _judge(self, task: Task, own: OwnLane) -> Result:
         result = self._attempt(task, own)
+        if result.status is Status.GRADER_ERROR and not _broke_off(result):
+            result = self._attempt(task, own)  # is it a test that is wrong, or a judge that broke at the end?
         if _broke_off(result):
             own.replace()
             result = self._attempt(task, own)

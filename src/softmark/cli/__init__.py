@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from softmark.grading.result import Result
     from softmark.student import OwnWork
 
-FINDINGS, USAGE, FAULT, INTERRUPTED = 1, 2, 3, 130
+FINDINGS, USAGE, FAULT, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
 
 app = typer.Typer(
     name="softmark",
@@ -111,12 +111,14 @@ def _grade_class(
     """Whether the grader failed for somebody."""
     from rich.console import Console
 
-    from softmark.cli.class_run import ClassOptions, grade_class
+    from softmark.cli.class_run import ClassOptions, Terminated, grade_class
 
     folder = output or Path("results") / homework.name
     options = ClassOptions(paths, folder, jobs or os.cpu_count() or 1, fresh)
     try:
-        return grade_class(options, homework, setup, Console()).faults > 0
+        return grade_class(options, homework, setup, Console())
+    except Terminated:
+        raise typer.Exit(TERMINATED) from None
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 

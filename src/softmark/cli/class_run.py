@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import FrameType
 
 import msgspec
 from rich.console import Console
@@ -17,9 +20,11 @@ from softmark.batch.run import ClassRun
 from softmark.grading.homework import Homework
 from softmark.grading.late import lateness
 from softmark.grading.messages import Setup
+from softmark.grading.points import rounded
+from softmark.grading.result import Status
 from softmark.intake.collect import collect
 from softmark.intake.handed_in import Collection
-from softmark.report.atomic import writable
+from softmark.report.atomic import remove_leftovers, writable
 from softmark.report.class_table import ClassSummary, show_class
 from softmark.report.escape import log_safe, one_line
 from softmark.report.gradebook import write_gradebook
@@ -27,6 +32,11 @@ from softmark.report.handing_back import has_feedback, write_feedback
 from softmark.report.progress import Tally, following
 
 MOST_IGNORED = 5
+MOST_NAMED = 10
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has come: the run ends as at Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -39,48 +49,80 @@ class ClassOptions:
     fresh: bool
 
 
-def grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> ClassSummary:
-    """Everything between the command and its exit code."""
+def grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> bool:
+    """Everything between the command and its exit code: whether the grader failed for anybody."""
+    with _stopping_at_sigterm():
+        return _grade_class(options, homework, setup, console)
+
+
+@contextmanager
+def _stopping_at_sigterm() -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> bool:
     collection = collect(options.paths, wanted_by(homework))
-    _say_what_was_found(collection, console)
     with Journal(options.output, homework.name) as journal:
         try:
+            _say_what_was_found(collection, console)
             tally = _grade(collection, options, homework, setup, journal, console)
+            summary, outdated = _finish(options.output, homework, journal)
         except KeyboardInterrupt:
-            _finish(options.output, homework, journal)
             console.print("stopped; what was graded is kept: the same command goes on from here")
+            _finish(options.output, homework, journal)
             raise
-        summary = _finish(options.output, homework, journal)
+        gone = journal.gone()
     show_class(summary, console)
-    console.print(f"{tally} in {tally.seconds:.1f} s; see {options.output}/grades.csv")
-    return summary
+    _name("not handed in any more, the marks from before are kept", gone, console)
+    _name(f"graded with other parts or points than {homework.name} has now, not in grades.csv", outdated, console)
+    console.print(f"{tally} in {tally.seconds:.1f} s; see {options.output}/grades.csv", soft_wrap=True)
+    return summary.faults + tally.by_status[Status.GRADER_ERROR] > 0
 
 
 def _grade(
     collection: Collection, options: ClassOptions, homework: Homework, setup: Setup, journal: Journal, console: Console
 ) -> Tally:
+    def keep(graded: Graded, about: Known) -> None:
+        with writable(options.output):
+            write_feedback(with_lateness(graded, about, homework), options.output)
+
     with (
         following(len(collection.entries), console) as (tally, show),
-        ClassRun(collection.entries, homework, setup, journal, jobs=options.jobs, fresh=options.fresh) as run,
+        ClassRun(collection.entries, homework, setup, journal, keep, jobs=options.jobs, fresh=options.fresh) as run,
     ):
         for finished in run:
-            if finished.result is not None or not has_feedback(options.output, finished.entry.id):
-                with writable(options.output):
-                    write_feedback(with_lateness(*journal.counting(finished.entry.id), homework), options.output)
+            if finished.result is None and not has_feedback(options.output, finished.entry.id):
+                keep(*journal.counting(finished.entry.id))
             show(finished)
     return tally
 
 
-def _finish(output: Path, homework: Homework, journal: Journal) -> ClassSummary:
-    """The gradebook is always written from the journal: also what earlier runs graded is in it."""
+def _finish(output: Path, homework: Homework, journal: Journal) -> tuple[ClassSummary, list[str]]:
+    """The gradebook is always written from the journal: also what earlier runs graded is in it.
+
+    But not what was graded with other parts or points, which is no one gradebook: those are returned.
+    """
     summary = ClassSummary()
+    outdated: list[str] = []
     with writable(output):
-        write_gradebook(_summed_up(journal, homework, summary), output)
-    return summary
+        remove_leftovers(output)
+        write_gradebook(_summed_up(journal, homework, summary, outdated), output)
+    return summary, outdated
 
 
-def _summed_up(journal: Journal, homework: Homework, summary: ClassSummary) -> Iterator[Graded]:
+def _summed_up(journal: Journal, homework: Homework, summary: ClassSummary, outdated: list[str]) -> Iterator[Graded]:
+    parts = [(part.number, part.function, rounded(part.points)) for part in homework.parts]
     for graded, about in journal.graded():
+        if [(part.number, part.function, part.points) for part in graded.result.parts] != parts:
+            outdated.append(graded.id)
+            continue
         one = with_lateness(graded, about, homework)
         summary.add(one)
         yield one
@@ -103,3 +145,9 @@ def _say_what_was_found(collection: Collection, console: Console) -> None:
         console.print(f"  ignored: {log_safe(one_line(item))}", markup=False)
     if len(collection.ignored) > MOST_IGNORED:
         console.print(f"  and {len(collection.ignored) - MOST_IGNORED} more that are nobody's submission")
+
+
+def _name(what: str, submissions: list[str], console: Console) -> None:
+    if submissions:
+        more = f" and {len(submissions) - MOST_NAMED} more" if len(submissions) > MOST_NAMED else ""
+        console.print(f"{what}: {', '.join(submissions[:MOST_NAMED])}{more}", markup=False, soft_wrap=True)

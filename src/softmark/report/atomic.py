@@ -47,3 +47,9 @@ def replacement(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """What a run that was killed had not finished writing here. Only for a folder that nobody else writes to now."""
+    for left in folder.glob(".*.part"):
+        left.unlink()

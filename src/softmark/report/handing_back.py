@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from softmark.batch.graded import Graded
-from softmark.report.atomic import replace_file
+from softmark.report.atomic import remove_leftovers, replace_file
 from softmark.report.feedback import Audience, feedback
 from softmark.report.gradescope import write_results
 from softmark.report.html import as_html
@@ -31,6 +31,7 @@ def write_feedback(graded: Graded, results: Path) -> None:
     """Replaces feedback.md, feedback.html and results.json of this submission."""
     folder = feedback_folder(results, graded.id)
     folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder)
     told = feedback(graded.result, Audience.STUDENT)
     _write(folder / TEXT, as_markdown(told))
     _write(folder / PAGE, as_html(told))
