@@ -8,17 +8,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.table import Column
+from rich.text import Text
 
 from softmark.batch.run import Finished
 from softmark.grading.result import Status
 
 SECONDS_BETWEEN_LINES = 10.0
 _WORDS = {
-    Status.GRADED: "graded",
-    Status.NOT_GRADABLE: "not gradable",
-    Status.GRADER_ERROR: "grader errors",
+    Status.GRADED: ("graded", "graded"),
+    Status.NOT_GRADABLE: ("not gradable", "not gradable"),
+    Status.GRADER_ERROR: ("grader error", "grader errors"),
 }
+_ROOM_FOR_A_BAR = 100  # columns of the terminal; numbers are worth more where there is less
 
 
 class Tally:
@@ -50,10 +53,20 @@ class Tally:
         return self.by_status.total() / max(self.seconds, 1e-9)
 
     def __str__(self) -> str:
-        parts = [f"{self.by_status[status]} {word}" for status, word in _WORDS.items() if self.by_status[status]]
+        numbers = ((self.by_status[status], words) for status, words in _WORDS.items())
+        parts = [f"{number} {words[number > 1]}" for number, words in numbers if number]
         if self.unchanged:
             parts.append(f"{self.unchanged} unchanged")
         return ", ".join(parts) or "nothing graded yet"
+
+
+class _WhatFits(TextColumn):
+    """A text that is cut where the terminal ends: a second line would scroll everything away."""
+
+    def render(self, task: Task) -> Text:
+        text = super().render(task)
+        text.no_wrap, text.overflow = True, "ellipsis"
+        return text
 
 
 @contextmanager
@@ -64,11 +77,11 @@ def following(total: int, console: Console) -> Iterator[tuple[Tally, Callable[[F
         yield tally, _plain(tally, total, console)
         return
     columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
+        *([BarColumn()] if console.width >= _ROOM_FOR_A_BAR else []),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
         TextColumn("{task.fields[rate]:.1f}/s"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[counts]}"),
+        TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
+        _WhatFits("{task.fields[counts]}", table_column=Column()),  # the only one that gives way
     )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=total, rate=0.0, counts="starting the engine")
@@ -88,6 +101,6 @@ def _plain(tally: Tally, total: int, console: Console) -> Callable[[Finished], N
         tally.add(finished)
         if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            console.print(f"{tally.done} of {total}: {tally}")
+            console.print(f"{tally.done} of {total}: {tally}", soft_wrap=True)
 
     return show
