@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import select
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -26,9 +23,9 @@ from softmark.grading.messages import Job, Setup
 from softmark.grading.result import Result, Status, decode
 from softmark.sandbox.procfs import descendants
 from tests.grading.course import FILE, NAME, write_course
+from tests.processes import Changes, await_ends
 
 STRONGEST = "full" if os.geteuid() == 0 else "user"
-PATIENCE = 60_000  # milliseconds; a run in which nothing changes for so long hangs
 HIDDEN = '''
 from reference import tiny as ref
 
@@ -163,34 +160,6 @@ class TestBadUsage:
         assert "results cannot be written to out/submissions/tiny: Is a directory" in done.stderr
 
 
-class Changes:
-    """Tells when a file was put into a folder: the kernel's inotify, which the standard library lacks."""
-
-    _MOVED_TO = 0x80
-
-    def __init__(self, folder: Path) -> None:
-        libc = ctypes.CDLL(None, use_errno=True)
-        self._descriptor = libc.inotify_init1(os.O_CLOEXEC)
-        assert libc.inotify_add_watch(self._descriptor, os.fsencode(folder), self._MOVED_TO) > 0
-
-    def await_one(self, process: subprocess.Popen[str]) -> bool:
-        """True when a file was put there, False when the process ended before."""
-        ending = os.pidfd_open(process.pid)
-        try:
-            waiting = select.poll()
-            waiting.register(self._descriptor, select.POLLIN)
-            waiting.register(ending, select.POLLIN)
-            ready = {descriptor for descriptor, _ in waiting.poll(PATIENCE)}
-        finally:
-            os.close(ending)
-        assert ready, "nothing happened"
-        if self._descriptor not in ready:
-            return False
-        header = os.read(self._descriptor, 4096)
-        assert struct.unpack_from("iIII", header)[1] & self._MOVED_TO
-        return True
-
-
 @contextmanager
 def grading(course: Path, submission: str) -> Iterator[tuple[subprocess.Popen[str], Path, Changes]]:
     """A run in a process group of its own, the file of its results, and what tells of changes to it."""
@@ -206,15 +175,6 @@ def grading(course: Path, submission: str) -> Iterator[tuple[subprocess.Popen[st
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-
-
-def await_ends(processes: list[int]) -> None:
-    """Wait until the processes of these descriptors are gone."""
-    for descriptor in processes:
-        waiting = select.poll()
-        waiting.register(descriptor, select.POLLIN)
-        assert waiting.poll(PATIENCE), "a process is left"
-        os.close(descriptor)
 
 
 def strict(path: Path) -> dict[str, Any]:

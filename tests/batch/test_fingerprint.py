@@ -1,0 +1,105 @@
+"""What makes two gradings the same: everything that marks or feedback depend on, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from softmark.batch.jobs import Fingerprints, read, wanted_by
+from softmark.batch.run import known
+from softmark.grading.homework import load_homework
+from softmark.grading.messages import Setup
+from softmark.intake.handed_in import Entry, HandedIn, Student
+from softmark.intake.wanted import Wanted
+from tests.batch.classes import FILE, HELPER, NAME, WITH_A_HELPER
+
+MONDAY = datetime(2026, 3, 2, 12)
+
+
+class Given:
+    """A source that holds these files and notes."""
+
+    def __init__(self, handed: HandedIn) -> None:
+        self._handed = handed
+
+    def load(self, wanted: Wanted) -> HandedIn:
+        return self._handed
+
+
+FILES = {FILE: WITH_A_HELPER.encode(), "helper.py": HELPER.encode(), "data.txt": b"1 2 3"}
+HANDED = HandedIn(FILE, FILES, notes=("renamed",))
+ENTRY = Entry("ada", (Student("ada", "Ada"),), "class/ada", Given(HANDED), MONDAY, False, MONDAY)
+
+
+def fingerprint(course: Path, entry: Entry = ENTRY, *, isolation: str = "full", timeout: float | None = None) -> str:
+    homework = load_homework(NAME, course)
+    setup = Setup(str(course), NAME, isolation, timeout)
+    return Fingerprints(homework, setup).of(read(entry, wanted_by(homework)), known(entry))
+
+
+def of(**changes: object) -> Entry:
+    return replace(ENTRY, source=Given(replace(HANDED, **changes)))  # type: ignore[arg-type]
+
+
+def append(path: str, line: str) -> Callable[[Path], None]:
+    def change(course: Path) -> None:
+        with (course / path).open("a") as file:
+            file.write(line)
+
+    return change
+
+
+class TestFingerprint:
+    """Compared with that of one submission: right, with a helper, data, a note, and a time."""
+
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            of(files={**FILES, FILE: FILES[FILE] + b"#"}),
+            of(files={**FILES, "helper.py": b""}),
+            of(files={**FILES, "data.txt": b"1 2 4"}),
+            of(files={**FILES, "more.py": b""}),
+            of(files={FILE: FILES[FILE], "helper.py": FILES["data.txt"], "data.txt": FILES["helper.py"]}),
+            of(notes=()),
+            of(staff_notes=("found twice",)),
+            of(refusal="it is a picture"),
+            replace(ENTRY, submitted_at=MONDAY + timedelta(seconds=1)),
+            replace(ENTRY, due_at=None),
+            replace(ENTRY, late=True),
+            replace(ENTRY, students=(Student("ada", "Ada L."),)),
+        ],
+        ids="main helper data more exchanged notes staff_notes refusal time due late name".split(),
+    )
+    def test_changes_with_what_was_handed_in(self, entry: Entry, course: Path) -> None:
+        assert fingerprint(course, entry) != fingerprint(course)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            append(f"graders/{NAME}/test_hidden.py", "# 1\n"),
+            append(f"graders/{NAME}/homework.toml", "# 1\n"),
+            append(f"graders/{NAME}/mistakes.py", "# 1\n"),
+            append(f"reference/{NAME}.py", "# 1\n"),
+        ],
+        ids="tests configuration mistakes reference".split(),
+    )
+    def test_changes_with_what_it_is_graded_with(self, change: Callable[[Path], None], course: Path) -> None:
+        before = fingerprint(course)
+        change(course)
+        assert fingerprint(course) != before
+
+    def test_changes_with_how_it_is_graded(self, course: Path) -> None:
+        same = {fingerprint(course), fingerprint(course, isolation="user"), fingerprint(course, timeout=60.0)}
+        assert len(same | {fingerprint(course, timeout=61.0)}) == 4
+
+    def test_does_not_change_with_where_it_lies(self, course: Path) -> None:
+        """A class that was moved or downloaded again is not graded again."""
+        moved = replace(ENTRY, origin="other/ada", earlier=("other/ada/1",))
+        turned = of(files=dict(reversed(FILES.items())))
+        assert fingerprint(course, moved) == fingerprint(course, turned) == fingerprint(course)
+        assert msgspec.json.encode(known(moved)) != msgspec.json.encode(known(ENTRY))

@@ -1,0 +1,170 @@
+"""The journal: only ever added to, never mistaken for another, and never silent when it cannot be written."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from softmark.batch.journal import FILE, Journal, Known
+from softmark.grading.errors import UsageError
+from softmark.grading.result import CaseResult, Outcome, Result, Status
+from tests.report.classroom import grader_error
+from tests.report.sample import graded, not_gradable, with_cases
+
+HOMEWORK = graded().homework
+STATUSES = {Status.GRADED: graded, Status.NOT_GRADABLE: not_gradable, Status.GRADER_ERROR: grader_error}
+
+
+def record(folder: Path, *results: Result, submission: str = "ada", fingerprint: str = "f") -> None:
+    """One run that grades one submission so often."""
+    with Journal(folder, HOMEWORK) as journal:
+        journal.know([(submission, Known())])
+        for result in results:
+            with journal.recording(submission, fingerprint, result):
+                pass
+
+
+def rows(folder: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / FILE)) as db:
+        return list(db.execute("SELECT * FROM gradings ORDER BY number"))
+
+
+class TestWhatCounts:
+    """Which of all gradings of a submission is its mark."""
+
+    @given(runs=st.lists(st.lists(st.sampled_from(list(Status)), max_size=4), min_size=1, max_size=4))
+    @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_is_the_latest_that_is_one(
+        self, runs: Sequence[Sequence[Status]], tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        """A failure of the grader takes no earlier mark away, and only what did not fail last is not done again."""
+        folder = tmp_path_factory.mktemp("results")
+        before: list[tuple[object, ...]] = []
+        for statuses in runs:
+            record(folder, *(STATUSES[status]() for status in statuses))
+            assert rows(folder)[: len(before)] == before
+            before = rows(folder)
+        everything = [status for statuses in runs for status in statuses]
+        marks = [status for status in everything if status is not Status.GRADER_ERROR]
+        with Journal(folder, HOMEWORK) as journal:
+            counting = [(one.id, one.result.status) for one, _ in journal.graded()]
+            done = journal.done()
+        assert counting == [("ada", (marks or everything)[-1])] if everything else counting == []
+        assert done == ({"ada": "f"} if everything and everything[-1] is not Status.GRADER_ERROR else {})
+
+    def test_says_that_it_is_from_before(self, tmp_path: Path) -> None:
+        """Staff are told why the latest attempt is not the one that counts."""
+        record(tmp_path, graded(), grader_error())
+        with Journal(tmp_path, HOMEWORK) as journal:
+            one, _ = journal.counting("ada")
+        assert one.result.total == graded().total
+        assert "the latest attempt at grading failed" in one.result.staff_notes[-1]
+
+    def test_can_be_asked_of_an_earlier_run(self, tmp_path: Path) -> None:
+        """What counted after each run can be told for ever."""
+        record(tmp_path, graded())
+        record(tmp_path, with_cases(graded(), 2, CaseResult(id="", outcome=Outcome.PASSED, share="1")))
+        with Journal(tmp_path, HOMEWORK, write=False) as journal:
+            totals = [[one.result.total for one, _ in journal.graded(run)] for run in (0, 1, 2)]
+        assert totals == [[], [graded().total], [graded().total + 2]]
+
+    def test_is_not_what_could_not_be_written_to_files(self, tmp_path: Path) -> None:
+        """A grading is in the journal when its files are there, or not at all."""
+        with Journal(tmp_path, HOMEWORK) as journal:
+            journal.know([("ada", Known())])
+            with pytest.raises(KeyboardInterrupt), journal.recording("ada", "f", graded()):
+                raise KeyboardInterrupt
+            assert journal.done() == {}
+        assert rows(tmp_path) == []
+
+
+class TestSubmissionsThatAreGone:
+    """Students who were in the class, and are not in it now."""
+
+    def test_are_kept_and_named(self, tmp_path: Path) -> None:
+        record(tmp_path, graded(), submission="ada")
+        record(tmp_path, graded(), submission="ben")
+        with Journal(tmp_path, HOMEWORK) as journal:
+            journal.know([("ben", Known())])
+            assert [one.id for one, _ in journal.graded()] == ["ada", "ben"]
+            assert journal.gone() == ["ada"]
+
+
+class TestJournalThatIsRefused:
+    """One sentence with the next step, and what was there stays as it was."""
+
+    def refusal(self, folder: Path, homework: str = HOMEWORK) -> str:
+        with pytest.raises(UsageError) as refused:
+            Journal(folder, homework)
+        return str(refused.value)
+
+    def test_of_another_homework(self, tmp_path: Path) -> None:
+        record(tmp_path, graded())
+        said = f"{tmp_path} holds the results of {HOMEWORK}; choose another folder for other with -o"
+        assert self.refusal(tmp_path, "other") == said
+        assert len(rows(tmp_path)) == 1
+
+    def test_of_a_run_that_is_going_on(self, tmp_path: Path) -> None:
+        with Journal(tmp_path, HOMEWORK):
+            said = f"another run is writing to {tmp_path}; wait for its end, or choose another folder"
+            assert self.refusal(tmp_path) == said
+        record(tmp_path, graded())
+        assert len(rows(tmp_path)) == 1
+
+    def test_of_a_newer_softmark(self, tmp_path: Path) -> None:
+        with closing(sqlite3.connect(tmp_path / FILE)) as db:
+            db.execute("PRAGMA user_version = 999")
+        said = f"{tmp_path / FILE} was written by a newer softmark: install that one, or choose another folder"
+        assert self.refusal(tmp_path) == said
+
+    def test_that_is_something_else(self, tmp_path: Path) -> None:
+        (tmp_path / FILE).write_bytes(b"garbage" * 1000)
+        said = f"{tmp_path / FILE} cannot be used as a journal: file is not a database; choose another folder with -o"
+        assert self.refusal(tmp_path) == said
+        assert (tmp_path / FILE).read_bytes() == b"garbage" * 1000
+
+    def test_in_a_place_where_nothing_can_be_made(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        folder = tmp_path / "file" / "results"
+        assert self.refusal(folder) == (
+            f"results cannot be written to {folder}: Not a directory; choose another folder with -o"
+        )
+
+    def test_on_a_disk_that_is_full(self, tmp_path: Path) -> None:
+        """What was recorded before is still there, and the run can go on once there is room."""
+
+        def fill() -> None:
+            for _ in range(100):
+                with journal.recording("ada", "f", graded()):
+                    pass
+
+        record(tmp_path, graded())
+        with Journal(tmp_path, HOMEWORK) as journal:
+            journal._db.execute("PRAGMA max_page_count = 1")  # as many pages as the file has: none can be added
+            with pytest.raises(UsageError) as full:
+                fill()
+        assert str(full.value) == (
+            f"results cannot be written to {tmp_path / FILE}: database or disk is full; "
+            "put that right and run the same command again, or choose another -o"
+        )
+        before = len(rows(tmp_path))
+        record(tmp_path, graded())
+        assert len(rows(tmp_path)) == before + 1
+
+
+class TestVersions:
+    """Files of older versions are brought up to date."""
+
+    def test_from_an_empty_file(self, tmp_path: Path) -> None:
+        """An empty file is one of version 0, which all migrations lead away from."""
+        (tmp_path / FILE).touch()
+        record(tmp_path, graded())
+        with closing(sqlite3.connect(tmp_path / FILE)) as db:
+            assert db.execute("PRAGMA user_version").fetchone() == (1,)
+        assert len(rows(tmp_path)) == 1
