@@ -171,6 +171,11 @@ class TestArchivesThatAreFine:
             member.write(SOURCE)
         assert hand_in(buffer.getvalue(), tmp_path).files == {FILE: SOURCE}
 
+    def test_a_member_larger_than_the_list_may_be(self, tmp_path: Path) -> None:
+        """Weights that do not get smaller by packing; the cap on the list of members is not one on them."""
+        weights = os.urandom(3_000_000)
+        assert hand_in(zip_of((FILE, SOURCE), ("weights.pt", weights)), tmp_path).files["weights.pt"] == weights
+
     def test_names_that_begin_here(self, tmp_path: Path) -> None:
         """As some programs write them."""
         assert hand_in(zip_of(("./", b""), (f"./{FILE}", SOURCE)), tmp_path).files == {FILE: SOURCE}

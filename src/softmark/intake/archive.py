@@ -7,6 +7,7 @@ what comes out, and that is read up to a cap.
 from __future__ import annotations
 
 import io
+import math
 import stat
 import struct
 import zipfile
@@ -49,9 +50,9 @@ class _ListTooLong(Exception):
 
 
 class _Listed(io.BufferedReader):
-    """A file that is not read in one go beyond a cap: the list of members is, before anybody can count them."""
+    """A file of which, while `most` stands, no longer piece is read: the list of members is one, and not yet counted."""
 
-    most = 0
+    most: float = 0
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > self.most:
@@ -85,6 +86,7 @@ class Archive:
             raise Refusal(f"{name} holds more than {limits.members} files") from None
         except _BROKEN as why:
             raise Refusal(f"{name} is damaged or cut off: zip it again") from why
+        listed.most = math.inf  # a member is read up to a cap of its own
         for member in members:
             self._add(member)
 
