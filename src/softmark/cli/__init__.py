@@ -9,13 +9,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from softmark.cli.options import Isolation
+from softmark.cli.platform import gradescope
 from softmark.cli.results import export, regrade
 
 if TYPE_CHECKING:
@@ -36,15 +37,7 @@ app = typer.Typer(
 )
 
 
-class Isolation(StrEnum):
-    """What --isolation accepts."""
-
-    full = "full"
-    user = "user"
-    process = "process"
-    none = "none"
-
-
+app.command()(gradescope)
 app.command()(export)
 app.command()(regrade)
 

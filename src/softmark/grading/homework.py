@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from softmark.grading.attempts import AttemptLimit, AttemptsTable, attempt_limit
 from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.late import LatePolicy
 from softmark.grading.late_table import LateTable, late_policy
@@ -68,6 +69,8 @@ class Homework:
     """What handing in late costs; None: it is no matter of this homework."""
     whole_notebook: bool = False
     """Whether a notebook is run as a whole; otherwise only what defines something is."""
+    attempts: AttemptLimit | None = None
+    """How often it may be handed in, on a platform that says how often it was; None: as often as one likes."""
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -130,6 +133,7 @@ class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     forbidden: tuple[_Forbidden, ...] = ()
     late: LateTable | msgspec.UnsetType = msgspec.UNSET
     whole_notebook: bool = False
+    attempts: AttemptsTable | msgspec.UnsetType = msgspec.UNSET
 
 
 def course_root(start: Path | None = None) -> Path:
@@ -177,6 +181,7 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         lines={part.number: toml.line(("part", i, "points")) for i, part in enumerate(config.part)},
         late=late_policy(toml, config.late),
         whole_notebook=config.whole_notebook,
+        attempts=attempt_limit(toml, config.attempts),
     )
 
 

@@ -159,12 +159,14 @@ class Result(Record, frozen=True):
     total: float = 0.0
     """The sum of the tests, whenever it was handed in."""
     lateness: Lateness | None = None
+    kept: float = 0.0
+    """The mark of an earlier attempt, if this one could not be judged: it counts unless this one is better."""
 
     @property
     def mark(self) -> float:
-        """What counts: the total less what lateness costs, and never less than nothing."""
+        """What counts: the total less what lateness costs, and never less than nothing or an earlier mark kept."""
         taken_off = self.lateness.deduction if self.lateness else 0.0
-        return max(0.0, total((self.total, -taken_off)))
+        return max(0.0, self.kept, total((self.total, -taken_off)))
 
     @property
     def finished(self) -> bool:

@@ -155,6 +155,8 @@ def headline(result: Result) -> tuple[Block, ...]:
         blocks.append(Sentence(Tone.NOTE, said))
     if result.reason:
         blocks.append(Sentence(Tone.FACT, _short(result.reason)))
+    if result.kept:
+        blocks.append(Sentence(Tone.NOTE, "The mark of your earlier attempt stands."))
     blocks.extend(_code(result.reason_frames))
     return tuple(blocks)
 

@@ -8,6 +8,7 @@ within the platform's limits; scores are never cut.
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,23 +30,27 @@ class InvalidResults(Exception):
     """What was about to be written is not a valid results.json: a fault of the grader."""
 
 
-def write_results(result: Result, path: Path) -> None:
-    """Replaces the file at `path` by this result, which is checked before it takes that place."""
-    replace_file(path, encoded(result), lambda data: check(data, result))
+def write_results(result: Result, path: Path, *, for_staff: bool = False) -> None:
+    """Replaces the file at `path` by this result, which is checked before it takes that place.
+
+    `for_staff` adds what staff alone are told, where only they and their scripts will read it.
+    """
+    replace_file(path, encoded(result, for_staff=for_staff), lambda data: check(data, result))
 
 
-def encoded(result: Result) -> bytes:
+def encoded(result: Result, *, for_staff: bool = False) -> bytes:
     """The file's content, with messages as long as the whole allows."""
     longest = MOST_BYTES_OF_MESSAGE
-    data = _dump(as_dict(result, longest))
+    data = _dump(as_dict(result, longest, for_staff=for_staff))
     while len(data) > MOST_BYTES_OF_FILE and longest:
         longest //= 2
-        data = _dump(as_dict(result, longest))
+        data = _dump(as_dict(result, longest, for_staff=for_staff))
     return data
 
 
-def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE) -> dict[str, Any]:
+def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE, *, for_staff: bool = False) -> dict[str, Any]:
     """The file's content as plain values."""
+    staff = {"staff_notes": list(_staff_notes(result, longest_message))} if for_staff else {}
     return {
         "score": result.mark,
         "execution_time": round(result.seconds, 3),
@@ -59,7 +64,7 @@ def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE) -> dic
             {"name": one_line(entry.name), "value": _leaderboard_value(entry.value), "order": entry.order}
             for entry in result.leaderboard
         ],
-        "extra_data": _provenance(result),
+        "extra_data": {**_provenance(result), **staff},
     }
 
 
@@ -76,7 +81,7 @@ def check(data: bytes, result: Result) -> None:
     for number, score, most in tests:
         if not (math.isfinite(most) and 0 <= score <= most):
             raise InvalidResults(f"test {number} has the score {score} of {most}")
-    if content["score"] != max(0.0, total(score for _, score, _ in scores)):
+    if content["score"] != max(0.0, result.kept, total(score for _, score, _ in scores)):
         raise InvalidResults(f"the total {content['score']} is not the sum of the scores")
 
 
@@ -186,6 +191,14 @@ def _provenance(result: Result) -> dict[str, Any]:
         "tests_sha256": graded_with.tests_sha256,
         "reference_sha256": graded_with.reference_sha256,
     }
+
+
+def _staff_notes(result: Result, longest: int) -> Iterator[str]:
+    """The first line of each: a traceback may hold hidden numbers, and has its place in standard output."""
+    about_time = result.lateness.staff_note if result.lateness else ""
+    for note in (*result.staff_notes, about_time):
+        if note:
+            yield cut(one_line(note.strip().partition("\n")[0]), longest)
 
 
 def _leaderboard_value(value: float | str) -> float | str:

@@ -1,0 +1,12 @@
+"""Options that several commands have."""
+
+from enum import StrEnum
+
+
+class Isolation(StrEnum):
+    """What --isolation accepts."""
+
+    full = "full"
+    user = "user"
+    process = "process"
+    none = "none"
