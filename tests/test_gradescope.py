@@ -47,6 +47,13 @@ def earlier(at: str, score: Any, error: bool = False) -> dict[str, Any]:
     return {"submission_time": at, "score": score, "autograder_error": error}
 
 
+def add_test(autograder: Autograder, number: str, body: str) -> None:
+    """One more hidden test, that gives no points."""
+    source = f"\n\n@number('{number}')\n@weight(0)\ndef test_more(student):\n    'One more.'\n    {body}\n"
+    with (autograder.root / "source/graders/attention_scores/test_hidden.py").open("a") as tests:
+        tests.write(source)
+
+
 class TestSubmission:
     def test_reference_earns_everything(self, autograder: Autograder) -> None:
         """20 of 20, every test once, and nothing said that is not to be said."""
@@ -166,10 +173,7 @@ class TestGraderFailure:
     def test_better_of_both_marks_counts(self, tmp_path: Path) -> None:
         """If one test breaks in the grader, what the others gave counts where it is more than the earlier mark."""
         made = Autograder.with_homework(tmp_path)
-        with (tmp_path / "source/graders/attention_scores/test_hidden.py").open("a") as tests:
-            tests.write(
-                "\n\n@number('1.9')\n@weight(0)\ndef test_broken(student):\n    '''One.'''\n    raise KeyError('ours')\n"
-            )
+        add_test(made, "1.9", "raise KeyError('ours')")
         made.prepare()
         for mark, counts in ((3.0, 20), (20.5, 20)):
             before = [earlier("2026-03-01T00:00:00Z", mark)]
@@ -180,10 +184,7 @@ class TestGraderFailure:
     def test_budget_ends_an_endless_grader(self, tmp_path: Path) -> None:
         """A hidden test that never ends is stopped in time, and what was earned by then is kept."""
         made = Autograder.with_homework(tmp_path)
-        with (tmp_path / "source/graders/attention_scores/test_hidden.py").open("a") as tests:
-            tests.write(
-                "\n\n@number('7.9')\n@weight(0)\ndef test_endless(student):\n    '''One.'''\n    while True:\n        pass\n"
-            )
+        add_test(made, "7.9", "while True: pass")
         made.prepare()
         made.hand_in({"attention_scores.py": REFERENCE})
         done = made.run("--timeout", "12")
