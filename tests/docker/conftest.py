@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.docker.engine import Docker, Unavailable, engine
+from tests.docker.image import Image, built
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +21,10 @@ def docker() -> Iterator[Docker]:
         if os.environ.get("CI"):
             pytest.fail(str(why), pytrace=False)
         pytest.skip(str(why))
+
+
+@pytest.fixture(scope="session")
+def image(docker: Docker) -> Iterator[Image]:
+    """The image of docker/Dockerfile, for one homework, on the bare base image."""
+    with built(docker) as made:
+        yield made

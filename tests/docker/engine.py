@@ -44,28 +44,30 @@ class Docker:
     image: str = f"softmark-test:{platform.freedesktop_os_release()['VERSION_CODENAME']}"
 
     def answers(self) -> bool:
-        return shutil.which("docker") is not None and self._client("version").returncode == 0
+        return shutil.which("docker") is not None and self.client("version").returncode == 0
 
     def run(self, *command: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
         """One command in a fresh, unprivileged container, as root if no option says otherwise."""
         mounts = (f"--volume={place}:{place}:ro" for place in _mounted())
         limited = ("timeout", str(_RUN_SECONDS), *command)
-        return self._client("run", "--rm", *mounts, f"--workdir={ROOT}", *options, self.image, *limited)
+        return self.client("run", "--rm", *mounts, f"--workdir={ROOT}", *options, self.image, *limited)
 
     def prepare(self) -> None:
         """Make sure that the image is there."""
-        if self._client("image", "inspect", self.image).returncode == 0:
+        if self.client("image", "inspect", self.image).returncode == 0:
             return
-        done = self._client("import", str(_archive()), self.image)
+        done = self.client("import", str(_archive()), self.image)
         if done.returncode != 0:
             raise RuntimeError(f"the base image cannot be imported: {done.stderr}")
 
-    def _client(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def client(
+        self, *arguments: str, seconds: float = _RUN_SECONDS + _START_SECONDS
+    ) -> subprocess.CompletedProcess[str]:
+        """One command of Docker's own client."""
         where = () if self.host is None else ("--host", self.host)
         return subprocess.run(
-            ("docker", *where, *arguments),
-            capture_output=True, text=True, check=False, timeout=_RUN_SECONDS + _START_SECONDS,
-        )  # fmt: skip
+            ("docker", *where, *arguments), capture_output=True, text=True, check=False, timeout=seconds
+        )
 
 
 @contextmanager

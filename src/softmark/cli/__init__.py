@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from softmark.cli.options import Isolation
-from softmark.cli.platform import gradescope
+from softmark.cli.platform import bundle, gradescope
 from softmark.cli.results import export, regrade
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ app = typer.Typer(
 )
 
 
+app.command()(bundle)
 app.command()(gradescope)
 app.command()(export)
 app.command()(regrade)

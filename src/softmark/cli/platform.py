@@ -1,4 +1,4 @@
-"""`softmark gradescope`: what run_autograder calls in the platform's container."""
+"""Commands for Gradescope: the zip that an instructor uploads, and what runs in the platform's container."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from softmark.grading.homework import Homework
     from softmark.grading.result import Result
 
-FAULT = 3
+FINDINGS, FAULT = 1, 3
 STAFF_WIDTH = 110
 
 
@@ -55,6 +55,45 @@ def gradescope(
     _tell_staff(result)
     if result.status is Status.GRADER_ERROR:
         raise typer.Exit(FAULT)
+
+
+def bundle(
+    homework: Annotated[str, typer.Argument(help="What the autograder grades.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The zip to write.")] = Path("autograder.zip"),
+    minutes: Annotated[int, typer.Option(help="The timeout that is set on Gradescope.", min=2, max=40)] = 10,
+    torch_index: Annotated[
+        str | None,
+        typer.Option(help="The package index with the CPU build of torch, if pip's own has none.", show_default=False),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Engines side by side; 0: one for each core.", min=0)] = 0,
+) -> None:
+    """Make the zip that is uploaded to Gradescope, once `softmark verify` holds for the homework."""
+    import os
+    import sys
+
+    from softmark.authoring import bundle as making
+    from softmark.grading.errors import UsageError
+    from softmark.grading.homework import course_root, load_homework
+    from softmark.report.atomic import replacement, writable
+    from softmark.verdict.mistakes import MistakeError
+
+    chosen = load_homework(homework, course_root())
+    sys.path.insert(0, str(chosen.root))  # for `from reference import …` in lists of mistakes
+    packed = making.bundle(chosen, minutes, torch_index)
+    try:
+        proof = making.proved(chosen, jobs or os.cpu_count() or 1)
+    except MistakeError as error:
+        raise UsageError(str(error)) from error
+    if proof is not None and not proof.ok:
+        for hole in proof.holes:
+            typer.echo(f"{hole.homework}: {hole.subject}: {hole.what}", err=True)
+        typer.echo("no bundle was made: mend the hidden tests until `softmark verify` holds", err=True)
+        raise typer.Exit(FINDINGS)
+    with writable(output.parent), replacement(output) as file:
+        file.write(packed)
+    typer.echo(f"wrote {output}, {len(packed) / 1000:.0f} kB; on Gradescope:")
+    for field, value in making.form(chosen, minutes):
+        typer.echo(f"  {field + ':':26}{value}")
 
 
 def _homework(source: Path, named: str | None) -> Homework:

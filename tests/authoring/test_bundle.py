@@ -1,0 +1,132 @@
+"""The zip for Gradescope: what is in it, the same bytes from any checkout, refused where graders do not grade."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from softmark.authoring.bundle import bundle
+from softmark.grading.homework import load_homework
+from tests.authoring.tiny import HIDDEN, course, softmark
+
+ROOT = Path(__file__).parents[2]
+HOMEWORK = "positional_encoding"
+
+
+@pytest.fixture(scope="module")
+def packed() -> bytes:
+    return bundle(load_homework(HOMEWORK, ROOT), 10, None)
+
+
+@pytest.fixture(scope="module")
+def archive(packed: bytes) -> zipfile.ZipFile:
+    return zipfile.ZipFile(BytesIO(packed))
+
+
+class TestContent:
+    def test_scripts_are_at_the_root_and_run(self, archive: zipfile.ZipFile) -> None:
+        """Both can be executed once they are unpacked, and have Unix line ends."""
+        for name in ("setup.sh", "run_autograder"):
+            assert archive.getinfo(name).external_attr >> 16 == stat.S_IFREG | 0o755
+            text = archive.read(name)
+            assert text.startswith(b"#!/bin/sh\n")
+            assert b"\r" not in text
+
+    def test_holds_one_homework_only(self, archive: zipfile.ZipFile) -> None:
+        """Nothing of another homework gets to the platform, and nothing that was left lying about."""
+        names = [Path(name) for name in archive.namelist()]
+        assert {name.parts[1] for name in names if name.parts[0] == "graders"} == {HOMEWORK}
+        assert [name.name for name in names if name.parts[0] == "reference"] == [f"{HOMEWORK}.py"]
+        assert not [name for name in names if "__pycache__" in name.parts]
+
+    def test_wheel_holds_no_solution(self, archive: zipfile.ZipFile) -> None:
+        """The wheel is softmark and nothing else."""
+        (wheel,) = (name for name in archive.namelist() if name.endswith(".whl"))
+        with zipfile.ZipFile(BytesIO(archive.read(wheel))) as inside:
+            assert {Path(name).parts[0].partition("-")[0] for name in inside.namelist()} == {"softmark"}
+
+    @pytest.mark.parametrize(("minutes", "seconds"), [(10, 540), (40, 2340)])
+    def test_run_ends_before_the_platform_ends_it(self, minutes: int, seconds: int) -> None:
+        """A minute less than Gradescope's timeout."""
+        made = zipfile.ZipFile(BytesIO(bundle(load_homework(HOMEWORK, ROOT), minutes, None)))
+        assert f"\nTIMEOUT={seconds} " in made.read("run_autograder").decode()
+
+    def test_index_of_torch_is_passed_on(self) -> None:
+        made = zipfile.ZipFile(BytesIO(bundle(load_homework(HOMEWORK, ROOT), 10, "https://index.example/cpu")))
+        assert made.read("torch-index") == b"https://index.example/cpu\n"
+
+
+class TestReproducible:
+    def test_another_checkout_gives_the_same_bytes(self, packed: bytes, tmp_path: Path) -> None:
+        """Whenever, wherever and in whatever time zone it is made."""
+        names = ("docker", "graders", "reference", "src", "LICENSE", "README.md", "constraints.txt", "pyproject.toml")
+        for name in names:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, tmp_path / name)
+        for file in (tmp_path / "graders").rglob("*"):
+            os.utime(file, (1_000_000_000, 1_000_000_000))
+        program = (
+            "import sys; from pathlib import Path; from softmark.authoring.bundle import bundle; "
+            "from softmark.grading.homework import load_homework; "
+            f"sys.stdout.buffer.write(bundle(load_homework({HOMEWORK!r}, Path.cwd()), 10, None))"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "TZ": "Asia/Tokyo"}
+        umask = os.umask(0o077)
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, check=True
+            )
+        finally:
+            os.umask(umask)
+        assert done.stdout == packed
+
+
+class TestCommand:
+    """`softmark bundle`, on a homework of one function."""
+
+    @pytest.fixture(autouse=True)
+    def cache(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What has been proved before is remembered in a place of the test's own."""
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def test_says_what_to_type_into_the_form(self, tmp_path: Path) -> None:
+        """Points, container and timeout, as Gradescope's form calls them; and the second time it is quick."""
+        output = tmp_path / "autograder.zip"
+        done = softmark(course(tmp_path), "bundle", "tiny", "-o", str(output), "--minutes", "15")
+        assert done.returncode == 0, done.stderr
+        form = {line.split(":")[0].strip(): line.split(":")[1].strip() for line in done.stdout.splitlines()[1:]}
+        assert (form["Autograder points"], form["Autograder timeout"]) == ("2", "15 minutes")
+        first = output.read_bytes()
+        (tmp_path / "graders/tiny/mistakes.py").touch()
+        again = softmark(tmp_path, "bundle", "tiny", "-o", str(output), "--minutes", "15")
+        assert (again.returncode, again.stdout) == (0, done.stdout)
+        assert output.read_bytes() == first
+
+    def test_refuses_what_does_not_verify(self, tmp_path: Path) -> None:
+        """A homework that pays for nothing gets no bundle: exit 1, the reason, and an older zip stays as it was."""
+        output = tmp_path / "autograder.zip"
+        output.write_bytes(b"older")
+        idle = HIDDEN.replace('agree(student.double, ref.double, draw("n", n=5))', "assert True")
+        done = softmark(course(tmp_path, hidden=idle), "bundle", "tiny", "-o", str(output))
+        assert done.returncode == 1
+        assert "pay for no knowledge" in done.stderr
+        assert "no bundle was made" in done.stderr
+        assert output.read_bytes() == b"older"
+
+    def test_a_change_is_proved_again(self, tmp_path: Path) -> None:
+        """That a homework was proved before says nothing of it once it has changed."""
+        output = tmp_path / "autograder.zip"
+        assert softmark(course(tmp_path), "bundle", "tiny", "-o", str(output)).returncode == 0
+        with (tmp_path / "graders/tiny/equivalents.py").open("a") as equivalents:
+            equivalents.write("\n\n@equivalent(ref.double)\ndef halved(x):\n    return x / 2\n")
+        done = softmark(tmp_path, "bundle", "tiny", "-o", str(output))
+        assert done.returncode == 1
+        assert "correct code must not lose marks" in done.stderr
