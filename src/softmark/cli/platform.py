@@ -59,7 +59,9 @@ def gradescope(
 
 def bundle(
     homework: Annotated[str, typer.Argument(help="What the autograder grades.", show_default=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The zip to write.")] = Path("autograder.zip"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The zip to write, or its folder.")] = Path(
+        "autograder.zip"
+    ),
     minutes: Annotated[int, typer.Option(help="The timeout that is set on Gradescope.", min=2, max=40)] = 10,
     torch_index: Annotated[
         str | None,
@@ -89,6 +91,8 @@ def bundle(
             typer.echo(f"{hole.homework}: {hole.subject}: {hole.what}", err=True)
         typer.echo("no bundle was made: mend the hidden tests until `softmark verify` holds", err=True)
         raise typer.Exit(FINDINGS)
+    if output.is_dir():
+        output = output / "autograder.zip"
     with writable(output.parent), replacement(output) as file:
         file.write(packed)
     typer.echo(f"wrote {output}, {len(packed) / 1000:.0f} kB; on Gradescope:")
