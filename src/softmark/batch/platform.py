@@ -87,7 +87,7 @@ def grade_there(place: Place, homework: Homework, setup: Setup, seconds: float, 
         meanwhile()
         result = handed.at_second_zero(place)
         try:
-            result = pending = handed.dressed(grader.ready())
+            result = pending = handed.pending(grader.ready())
             sink(pending)
             for result in handed.graded(grader, pending):
                 sink(result)
@@ -132,26 +132,28 @@ class _HandedIn:
             prepared = place.second_zero.read_bytes()
         except FileNotFoundError:
             return None
-        return self.dressed(decode(prepared))
+        return self.pending(decode(prepared))
+
+    def pending(self, of_nobody: Result) -> Result:
+        """The result of second zero, for this submission; the final one if it cannot be graded."""
+        return self.dressed(self.task.result(of_nobody))
 
     def graded(self, grader: Grader, pending: Result) -> Iterator[Result]:
         """Every result after the first."""
         if self.attempt is not None and not self.attempt.counts:
             yield msgspec.structs.replace(refused(pending, self.attempt.line), kept=self._earlier_mark)
-        elif self.task.handed.refusal:
-            yield refused(pending, self.task.handed.refusal)
-        else:
+        elif not self.task.handed.refusal:
             yield from map(self.dressed, grader.grade(self.task.job))
 
     def dressed(self, result: Result) -> Result:
-        """The result with all that is not of the tests: whose it is, how late, which attempt."""
-        staff = (*self.task.handed.staff_notes, *self._staff_notes(), *result.staff_notes)
+        """The result with what follows from its times and from what came before it."""
+        told = (self.attempt.line,) if self.attempt is not None and self.attempt.counts else ()
+        due = self.about.assignment.due_at
         return msgspec.structs.replace(
             result,
-            submission=self.task.submission,
-            notes=(*self.task.handed.notes, *self._attempt_note()),
-            staff_notes=staff,
-            lateness=lateness(self.homework.late, self.homework.points, self.about.created_at, self._due_at),
+            notes=(*result.notes, *told),
+            staff_notes=(*self._staff_notes(), *result.staff_notes),
+            lateness=lateness(self.homework.late, self.homework.points, self.about.created_at, due),
         )
 
     def failed(self, result: Result, why: str = "") -> Result:
@@ -160,17 +162,10 @@ class _HandedIn:
         return msgspec.structs.replace(result, status=Status.GRADER_ERROR, staff_notes=notes, kept=self._earlier_mark)
 
     @property
-    def _due_at(self) -> datetime | None:
-        return self.about.assignment.due_at
-
-    @property
     def _earlier_mark(self) -> float:
         """That of the latest attempt that has one: what would count if this submission had not been made."""
         marks = [one.score for one in self.about.earlier if one.score is not None and not one.autograder_error]
         return min(max(marks[-1], 0.0), float(self.homework.points)) if marks else 0.0
-
-    def _attempt_note(self) -> tuple[str, ...]:
-        return (self.attempt.line,) if self.attempt is not None and self.attempt.counts else ()
 
     def _staff_notes(self) -> Iterator[str]:
         yield from self.about.staff_notes
