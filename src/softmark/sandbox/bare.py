@@ -33,10 +33,10 @@ class BareProcess:
         del cpu_seconds, wall_seconds  # nobody is outside to enforce it
         self._number += 1
         try:
-            sent = _travel({"id": self._number, **message})
+            request = wire.pack({"id": self._number, **message})
         except wire.Unsupported as refusal:
             raise GraderFault(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
-        reply = _travel(self._worker.reply(sent))
+        reply = _received(self._worker.reply(_received(request)))
         if "failed" in reply:
             raise explain.failed_reply(reply, explain.asked_for(message))
         done: dict[Any, Any] = reply["done"]
@@ -64,7 +64,6 @@ class BareProcess:
                 del sys.modules[name]
 
 
-def _travel(message: dict[Any, Any]) -> dict[Any, Any]:
-    """What the message looks like on the other end of a wire."""
-    frame = wire.pack(message)
+def _received(frame: bytes) -> dict[Any, Any]:
+    """What arrives at the other end of a wire."""
     return cast(dict[Any, Any], wire.unpack(memoryview(frame)[wire.PREFIX :]))

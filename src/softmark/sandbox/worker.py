@@ -97,24 +97,24 @@ class Worker:
             if os.getpid() != self._pid:
                 return  # a twin that the student's code forked: only the original answers
             self._flush()
-            _send(replies, reply)
+            _write(replies, reply)
 
-    def reply(self, request: dict[Any, Any]) -> dict[str, Any]:
-        """The reply to one request, whatever the student's code does in between."""
+    def reply(self, request: dict[Any, Any]) -> bytes:
+        """The frame of the reply to one request, whatever the student's code does in between."""
         number = request["id"]
+        failure: dict[str, Any]
         try:
-            done = self._dispatch(request)
-            wire.pack(done)  # refuses what is not a plain value here, where its name is known
-            return {"id": number, "done": done}
+            return wire.pack({"id": number, "done": self._dispatch(request)})  # only plain values can be packed
         except calls.Missing as missing:
-            return {"id": number, "failed": "missing", "detail": str(missing)}
+            failure = {"failed": "missing", "detail": str(missing)}
         except wire.Unsupported as refusal:
-            return {"id": number, "failed": "type", "detail": str(refusal)}
+            failure = {"failed": "type", "detail": str(refusal)}
         except forbidden.ForbiddenUse as use:
-            return {"id": number, "failed": "forbidden", "detail": use.name, "raised": self._describe(use)}
+            failure = {"failed": "forbidden", "detail": use.name, "raised": self._describe(use)}
         except BaseException as error:  # KeyboardInterrupt, SystemExit, pytest's Skipped: all are the student's
             kind = "memory" if raised.is_memory(error) else "error"
-            return {"id": number, "failed": kind, "detail": "", "raised": self._describe(error)}
+            failure = {"failed": kind, "detail": "", "raised": self._describe(error)}
+        return wire.pack({"id": number, **failure})
 
     def _dispatch(self, request: dict[Any, Any]) -> dict[str, Any]:
         if request["op"] == "load":
@@ -149,9 +149,13 @@ class Worker:
 
 
 def _send(descriptor: int, message: dict[str, Any]) -> None:
-    frame = memoryview(wire.pack(message))
-    while frame:
-        frame = frame[os.write(descriptor, frame) :]
+    _write(descriptor, wire.pack(message))
+
+
+def _write(descriptor: int, frame: bytes) -> None:
+    unsent = memoryview(frame)
+    while unsent:
+        unsent = unsent[os.write(descriptor, unsent) :]
 
 
 def _receive(descriptor: int) -> dict[Any, Any] | None:
