@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from softmark.cli.exits import FAULT, FINDINGS
 from softmark.cli.options import Isolation
 
 if TYPE_CHECKING:
     from softmark.grading.homework import Homework
     from softmark.grading.result import Result
 
-FINDINGS, FAULT = 1, 3
 STAFF_WIDTH = 110
 
 

@@ -1,0 +1,41 @@
+"""The `softmark` command: its sub-commands, and what becomes of the errors that they raise."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from softmark.cli.author import build, doctor, verify
+from softmark.cli.exits import FAULT, USAGE
+from softmark.cli.grade import grade
+from softmark.cli.platform import bundle, gradescope
+from softmark.cli.results import export, regrade
+from softmark.cli.student import check
+
+app = typer.Typer(
+    name="softmark",
+    help="Deep-learning homework, and the harness that grades it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+for command in (check, grade, export, regrade, build, verify, bundle, gradescope, doctor):
+    app.command()(command)
+
+
+def main() -> None:
+    """A traceback that reaches the user is a bug of this project."""
+    from softmark.batch.grader import EngineFailed
+    from softmark.grading.errors import ConfigError, UsageError
+    from softmark.intake.source import Unreadable
+
+    try:
+        app()
+    except (UsageError, ConfigError, Unreadable) as error:
+        typer.echo(f"softmark: {error}", err=True)
+        sys.exit(USAGE)
+    except EngineFailed as failure:
+        typer.echo(f"softmark: the grader failed: {failure}", err=True)
+        sys.exit(FAULT)

@@ -1,0 +1,93 @@
+"""Commands for whoever makes homework and runs the machine that grades it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from softmark.cli.exits import FINDINGS
+from softmark.cli.options import Isolation
+
+
+def build(
+    homeworks: Annotated[list[str] | None, typer.Argument(help="All of them, if none is named.")] = None,
+    only_check: Annotated[bool, typer.Option("--check", help="Write nothing; say which files are stale.")] = False,
+) -> None:
+    """Make what students get from the references: starters, notebooks and worked examples."""
+    from softmark.authoring.build import buildable, products, stale
+    from softmark.grading.homework import course_root, load_homework
+
+    root = course_root()
+    differing = {}
+    for name in homeworks or buildable(root):
+        made = products(load_homework(name, root))
+        differing.update({file: made[file] for file in stale(made)})
+    for file, content in differing.items():
+        if not only_check:
+            file.write_bytes(content)
+        typer.echo(f"{'stale' if only_check else 'wrote'} {file.relative_to(root)}")
+    if not differing:
+        typer.echo("everything is up to date")
+    elif only_check:
+        typer.echo("run `softmark build` and commit what it writes", err=True)
+        raise typer.Exit(FINDINGS)
+
+
+def verify(
+    homeworks: Annotated[list[str] | None, typer.Argument(help="All of them, if none is named.")] = None,
+    jobs: Annotated[int, typer.Option(help="Engines side by side; 0: one for each core.", min=0)] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Prove that the hidden tests grade: right code keeps its marks, every known mistake is caught and named."""
+    import time
+
+    from rich.console import Console
+
+    from softmark.authoring.proof import prove
+    from softmark.authoring.table import as_plain, show_proofs
+    from softmark.grading.errors import UsageError
+    from softmark.grading.homework import course_root, homework_names, load_homework
+    from softmark.verdict.mistakes import MistakeError
+
+    root = course_root()
+    chosen = [load_homework(name, root) for name in homeworks or homework_names(root)]
+    sys.path.insert(0, str(root))  # for `from reference import …` in lists of mistakes
+    start = time.monotonic()
+    try:
+        proofs = prove(chosen, jobs or os.cpu_count() or 1)
+    except MistakeError as error:
+        raise UsageError(str(error)) from error
+    seconds = time.monotonic() - start
+    if json:
+        import msgspec
+
+        typer.echo(msgspec.json.encode(as_plain(proofs, seconds)))
+    else:
+        show_proofs(proofs, seconds, Console())
+    if not all(proof.ok for proof in proofs):
+        raise typer.Exit(FINDINGS)
+
+
+def doctor(
+    isolation: Annotated[Isolation, typer.Option(help="The level that is needed.")] = Isolation.full,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Say what this machine can promise: isolation level and why not higher, devices, versions, limits."""
+    from softmark.batch.grader import examine_machine
+
+    found = examine_machine(isolation.value)
+    if json:
+        import msgspec
+
+        typer.echo(msgspec.json.encode(found.machine))
+    else:
+        from rich.console import Console
+
+        from softmark.report.machine import show_machine
+
+        show_machine(found, Console())
+    if not found.enough:
+        raise typer.Exit(FINDINGS)

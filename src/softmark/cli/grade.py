@@ -1,0 +1,122 @@
+"""`softmark grade`: one file, whose result is printed, or a class (class_run.py)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from softmark.cli.exits import FAULT, INTERRUPTED, TERMINATED
+from softmark.cli.options import Isolation
+
+if TYPE_CHECKING:
+    from softmark.grading.homework import Homework
+    from softmark.grading.messages import Setup
+    from softmark.grading.result import Result
+
+
+def grade(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="A file, or a class: folders, zips, exports of a platform.", show_default=False
+        ),
+    ],
+    assignment: Annotated[
+        str, typer.Option("--assignment", "-a", help="The homework to grade it as.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A folder to keep results in; for a class: results/HOMEWORK."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Submissions side by side; 0: one for each core.", min=0)] = 0,
+    isolation: Annotated[Isolation, typer.Option(help="Grade behind these walls or not at all.")] = Isolation.full,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has not changed, too.")] = False,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one submission may take altogether.", min=1, show_default=False)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the Result of one file as JSON.")] = False,
+) -> None:
+    """Grade what was handed in, with the hidden tests, in a walled process: one file, or a whole class."""
+    from softmark.grading.homework import course_root, load_homework
+    from softmark.grading.messages import Setup
+
+    root = course_root()
+    homework = load_homework(assignment, root)
+    one = len(paths) == 1 and not os.path.isdir(paths[0]) and paths[0].suffix.casefold() != ".zip"
+    setup = Setup(str(root), homework.name, isolation.value, timeout, progress=one and output is not None)
+    faulty = (
+        _grade_file(paths[0], output, homework, setup, json)
+        if one
+        else _grade_class(paths, output, homework, setup, jobs, fresh)
+    )
+    if faulty:
+        raise typer.Exit(FAULT)
+
+
+def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setup, json: bool) -> bool:
+    """Whether the grader failed."""
+    from softmark.batch.one import grade_file
+    from softmark.grading.result import Status
+
+    keep = _results_file(output)
+    result = grade_file(path, homework, setup, keep, meanwhile=lambda: import_module("softmark.report.table"))
+    _print_result(result, json)
+    return result.status is Status.GRADER_ERROR
+
+
+def _grade_class(
+    paths: list[Path], output: Path | None, homework: Homework, setup: Setup, jobs: int, fresh: bool
+) -> bool:
+    """Whether the grader failed for somebody."""
+    from rich.console import Console
+
+    from softmark.cli.class_run import ClassOptions, Terminated, grade_class
+
+    folder = output or Path("results") / homework.name
+    options = ClassOptions(paths, folder, jobs or os.cpu_count() or 1, fresh)
+    try:
+        return grade_class(options, homework, setup, Console())
+    except Terminated:
+        raise typer.Exit(TERMINATED) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _results_file(output: Path | None) -> Callable[[Result], None]:
+    """Keeps `submissions/<id>/results.json` up to date; the first one, of second zero, tells if it cannot be done."""
+    if output is None:
+        return lambda result: None
+    from softmark.batch.grader import EngineFailed
+    from softmark.report.atomic import writable
+    from softmark.report.gradescope import InvalidResults, write_results
+    from softmark.report.handing_back import feedback_folder
+
+    def keep(result: Result) -> None:
+        folder = feedback_folder(output, result.submission.id)
+        with writable(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                write_results(result, folder / "results.json")
+            except InvalidResults as error:
+                raise EngineFailed(str(error)) from error
+
+    return keep
+
+
+def _print_result(result: Result, json: bool) -> None:
+    if json:
+        from softmark.grading.result import encode
+
+        typer.echo(encode(result))
+        return
+    from rich.console import Console
+
+    from softmark.report.feedback import Audience
+    from softmark.report.table import show
+
+    show(result, Console(), Audience.STAFF)

@@ -1,0 +1,84 @@
+"""`softmark check`: what a student runs on their own machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from softmark.cli.exits import FAULT, FINDINGS, USAGE
+
+if TYPE_CHECKING:
+    from softmark.student import OwnWork
+
+
+def check(
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="Your file; by default the homework in this folder.", show_default=False),
+    ] = None,
+    assignment: Annotated[
+        str | None,
+        typer.Option("--assignment", "-a", help="The homework, if the file's name does not say.", show_default=False),
+    ] = None,
+    again: Annotated[bool, typer.Option("--watch", help="Check again whenever you save, until Ctrl-C.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the Result as JSON instead of the table.")] = False,
+) -> None:
+    """Run a homework's public tests on your own work, on your own machine."""
+    from softmark import student
+
+    work = student.find_work(path, assignment)
+    code = student.watch(work, lambda: _check_again(work, json)) if again else _check_once(work, json)
+    if code:
+        raise typer.Exit(code)
+
+
+def _check_once(work: OwnWork, json: bool) -> int:
+    """Check, print, and say with what exit code this ends."""
+    from softmark.grading.result import Status, encode
+
+    if json:
+        with _stdout_kept_clean():
+            result = work.check()
+        typer.echo(encode(result))
+    else:
+        from rich.console import Console
+
+        from softmark.report.checked import show_checked
+
+        result = work.check()
+        show_checked(result, Console())
+    if result.status is Status.GRADER_ERROR:
+        return FAULT
+    return 0 if result.total == result.max_score else FINDINGS
+
+
+def _check_again(work: OwnWork, json: bool) -> int:
+    """A file that cannot be read just now, because it is being saved, is no reason to stop watching it."""
+    from softmark.grading.errors import UsageError
+    from softmark.intake.source import Unreadable
+
+    try:
+        return _check_once(work, json)
+    except (UsageError, Unreadable) as error:
+        typer.echo(f"softmark: {error}", err=True)
+        return USAGE
+
+
+@contextmanager
+def _stdout_kept_clean() -> Iterator[None]:
+    """What the student's code prints goes to stderr."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
