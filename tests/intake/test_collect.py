@@ -227,6 +227,14 @@ class TestSeveralPaths:
         collection = collect([tmp_path / "one", tmp_path / "two"], WANTED)
         assert [entry.students[0].name for entry in collection.entries] == ["one", "two"]
 
+    def test_names_of_which_little_can_be_a_folder(self, tmp_path: Path) -> None:
+        """Whose names differ only in other scripts, or far at the end, are different students all the same."""
+        names = {"王明 hw", "李红 hw", "a" * 90, "a" * 89 + "b"}
+        entries = collect([as_folder({f"{name}.py": SOURCE for name in names}, tmp_path / "class")], WANTED).entries
+        students = [student for entry in entries for student in entry.students]
+        assert {student.name for student in students} == names
+        assert len({student.id for student in students}) == 4
+
     def test_the_same_name_twice(self, tmp_path: Path) -> None:
         """Also where case does not count; each keeps its id in every run, whatever else is graded with it."""
         as_folder({"a/one.py": SOURCE, "b/One.py": OTHER, "c/two.py": SOURCE}, tmp_path)

@@ -50,7 +50,7 @@ class _ListTooLong(Exception):
 
 
 class _Listed(io.BufferedReader):
-    """A file of which, while `most` stands, no longer piece is read: the list of members is one, not yet counted."""
+    """A file of which no piece longer than `most` is read: the list of members is one, and nobody has counted them."""
 
     most: float = 0
 

@@ -51,12 +51,17 @@ def is_plain(name: str) -> bool:
 
 
 def safe_id(text: str) -> str:
-    """The text as a folder's name on any system; where little is left of it, a fingerprint stands for the rest."""
-    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    identity = re.sub(r"[^A-Za-z0-9._-]+", "-", ascii_text).strip(".-")[:LONGEST_ID].rstrip(".-")
-    if not identity:
-        return f"student-{_fingerprint(text)}"
-    return f"{identity}-{_fingerprint(text)}" if _RESERVED.fullmatch(identity) else identity
+    """The text as a folder's name on any system.
+
+    A fingerprint stands for letters that it cannot have: two students of whose names only `hw` is left are still two.
+    """
+    letters = [c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)]
+    whole = re.sub(r"[^A-Za-z0-9._-]+", "-", "".join(filter(str.isascii, letters))).strip(".-")
+    identity = whole[:LONGEST_ID].rstrip(".-")
+    lost = identity != whole or not all(map(str.isascii, letters)) or _RESERVED.fullmatch(identity)
+    if identity and not lost:
+        return identity
+    return f"{identity[: LONGEST_ID - 9].rstrip('.-') or 'student'}-{_fingerprint(text)}"
 
 
 def unique_ids(identities: Sequence[str], origins: Sequence[str]) -> list[str]:
