@@ -229,11 +229,12 @@ def _open(path: Path, *, write: bool) -> sqlite3.Connection:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version > len(_MIGRATIONS):
                 raise UsageError(f"{path} was written by a newer softmark: install that one, or choose another folder")
+            if version == 0 and not write:
+                raise UsageError(f"{path} holds no results yet")
             if write:
                 db.execute("PRAGMA journal_mode = WAL")
-                db.execute(
-                    "PRAGMA synchronous = NORMAL"
-                )  # a power cut costs the last few gradings, which are made again
+                # a power cut costs the last few gradings, which are made again
+                db.execute("PRAGMA synchronous = NORMAL")
                 _migrate(db, version)
         except BaseException:
             db.close()

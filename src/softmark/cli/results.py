@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,10 +20,12 @@ Results = Annotated[Path, typer.Argument(help="The folder that `softmark grade` 
 def export(
     results: Results,
     canvas: Annotated[
-        Path | None, typer.Option(help="Write this file for Canvas: Grades, Import.", show_default=False)
+        Path | None,
+        typer.Option(help="Write this file for Canvas: Grades, Import.", show_default=False, dir_okay=False),
     ] = None,
     moodle: Annotated[
-        Path | None, typer.Option(help="Write this file for Moodle: a grading worksheet.", show_default=False)
+        Path | None,
+        typer.Option(help="Write this file for Moodle: a grading worksheet.", show_default=False, dir_okay=False),
     ] = None,
     assignment_id: Annotated[
         int | None,
@@ -46,9 +49,11 @@ def export(
         every.extend(grades_of(graded))
     grades = class_grades(every)
     if canvas is not None:
-        write_canvas(grades, CanvasColumn(title, assignment_id, canvas_ids), canvas)
+        with _told(canvas):
+            write_canvas(grades, CanvasColumn(title, assignment_id, canvas_ids), canvas)
     if moodle is not None:
-        write_moodle(grades, moodle)
+        with _told(moodle):
+            write_moodle(grades, moodle)
     owed = without_mark(grades)
     typer.echo(f"{len(grades) - len(owed)} marks written")
     for grade in owed:
@@ -62,7 +67,8 @@ def regrade(
         typer.Option(help="The results to compare with; without it, those before the last run.", show_default=False),
     ] = None,
     csv: Annotated[
-        Path | None, typer.Option(help="Write the differences to this file, too.", show_default=False)
+        Path | None,
+        typer.Option(help="Write the differences to this file, too.", show_default=False, dir_okay=False),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
 ) -> None:
@@ -73,7 +79,8 @@ def regrade(
     old = class_of(results, before=True) if against is None else class_of(against)
     difference = compare(old, class_of(results))
     if csv is not None:
-        write_regrade(difference, csv)
+        with _told(csv):
+            write_regrade(difference, csv)
     if json:
         import msgspec
 
@@ -94,3 +101,14 @@ def class_of(results: Path, *, before: bool = False) -> Iterator[Graded]:
     with Journal(results, homework.name, write=False) as journal:
         for graded, about in journal.graded(journal.last_that_graded() - 1 if before else None):
             yield with_lateness(graded, about, homework)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Why a file cannot be written."""
+    from softmark.grading.errors import UsageError
+
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from None

@@ -1,0 +1,57 @@
+"""The commands on results when a path is wrong: one sentence, exit code 2, no traceback."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from softmark.batch.journal import FILE, Journal
+from softmark.cli import main
+
+HOMEWORK = "attention_scores"
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
+    monkeypatch.setattr(sys, "argv", ["softmark", *map(str, words)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert isinstance(end.value.code, int)
+    return end.value.code
+
+
+class TestWhatCannotBeWritten:
+    """The results are left as they are."""
+
+    @pytest.mark.parametrize(
+        "words", [("export", "--canvas"), ("export", "--moodle"), ("regrade", "--csv")], ids=" ".join
+    )
+    def test_file_in_no_folder(
+        self, words: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """It names the file and why."""
+        with Journal(tmp_path, HOMEWORK):
+            pass
+        command, option = words
+        missing = tmp_path / "missing" / "marks.csv"
+        assert typed(monkeypatch, command, tmp_path, option, missing) == 2
+        expected = f"softmark: {missing} cannot be written: No such file or directory; name another file\n"
+        assert capfd.readouterr() == ("", expected)
+
+    def test_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+        """A file is wanted."""
+        assert typed(monkeypatch, "export", tmp_path, "--canvas", ".") == 2
+        assert "is a directory" in capfd.readouterr().err
+
+
+class TestNoResults:
+    """What is no folder of results is not taken for one."""
+
+    def test_journal_of_a_run_that_ended_before_it_began(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """An empty file is what is left of it."""
+        (tmp_path / FILE).touch()
+        assert typed(monkeypatch, "regrade", tmp_path) == 2
+        assert capfd.readouterr().err == f"softmark: {tmp_path / FILE} holds no results yet\n"
