@@ -136,8 +136,15 @@ class TestBadUsage:
             (["grade", FILE, "--timeout", "0"], "Invalid value for '--timeout'"),
             (["grade", FILE, "--isolation", "most"], "Invalid value for '--isolation'"),
             (["grade"], "Missing argument 'PATH...'"),
+            (["grade", "class", "--json"], "--json is for one file"),
+            (["grade", "class", "-o", "class/results"], "results in class/results would be among what is in class"),
+            (["grade", "."], "results in results/tiny would be among what is in ."),
+            (["grade", "out/submissions", "-o", "out"], "results in out would be among what is in out/submissions"),
         ],
-        ids=["link", "a name that is no text", "timeout", "isolation", "no file"],
+        ids=[
+            *("link", "a name that is no text", "timeout", "isolation", "no file", "json of a class"),
+            *("results among it", "results among it by default", "results over it"),
+        ],
     )
     def test_is_said_at_once(
         self, words: list[str], says: str, course: Path, monkeypatch: pytest.MonkeyPatch,
@@ -145,6 +152,8 @@ class TestBadUsage:
     ) -> None:  # fmt: skip
         """Nothing is started for a command that cannot be carried out."""
         (course / "link.py").symlink_to(FILE)
+        (course / "class").mkdir()
+        (course / "out" / "submissions").mkdir(parents=True)
         monkeypatch.setattr(one, "Grader", None)
         assert typed(monkeypatch, *words) == 2
         out, err = capfd.readouterr()
@@ -194,6 +203,19 @@ def check_results(path: Path) -> dict[str, Any]:
     assert all(0 <= test["score"] <= test["max_score"] for test in content["tests"])
     assert content["score"] == sum(test["score"] for test in content["tests"])
     return content
+
+
+class TestNames:
+    """What a terminal cannot show is written out."""
+
+    def test_of_students_in_another_script(self, course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The run comes to its end."""
+        (course / "class").mkdir()
+        (course / "class" / "李.py").write_text("")
+        monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+        done = run("grade", "class")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "\\u674e" in done.stdout
 
 
 class TestResultsFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
@@ -31,6 +32,7 @@ def main() -> None:
     from softmark.grading.errors import ConfigError, UsageError
     from softmark.intake.source import Unreadable
 
+    _print_any_name()
     try:
         app()
     except (UsageError, ConfigError, Unreadable) as error:
@@ -39,3 +41,10 @@ def main() -> None:
     except EngineFailed as failure:
         typer.echo(f"softmark: the grader failed: {failure}", err=True)
         sys.exit(FAULT)
+
+
+def _print_any_name() -> None:
+    """What a terminal has no characters for is written out: a student's name must not end a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

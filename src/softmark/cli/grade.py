@@ -42,12 +42,15 @@ def grade(
     json: Annotated[bool, typer.Option("--json", help="Print the Result of one file as JSON.")] = False,
 ) -> None:
     """Grade what was handed in, with the hidden tests, in a walled process: one file, or a whole class."""
+    from softmark.grading.errors import UsageError
     from softmark.grading.homework import course_root, load_homework
     from softmark.grading.messages import Setup
 
     root = course_root()
     homework = load_homework(assignment, root)
     one = len(paths) == 1 and not os.path.isdir(paths[0]) and paths[0].suffix.casefold() != ".zip"
+    if json and not one:
+        raise UsageError("--json is for one file; of a class, softmark keeps submissions/ID/results.json in -o")
     setup = Setup(str(root), homework.name, isolation.value, timeout, progress=one and output is not None)
     faulty = (
         _grade_file(paths[0], output, homework, setup, json)
@@ -78,6 +81,7 @@ def _grade_class(
     from softmark.cli.class_run import ClassOptions, Terminated, grade_class
 
     folder = output or Path("results") / homework.name
+    _refuse_to_mix(folder, paths)
     options = ClassOptions(paths, folder, jobs or os.cpu_count() or 1, fresh)
     try:
         return grade_class(options, homework, setup, Console())
@@ -85,6 +89,17 @@ def _grade_class(
         raise typer.Exit(TERMINATED) from None
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _refuse_to_mix(results: Path, paths: list[Path]) -> None:
+    """Results among what is graded would be taken for a submission by the next run."""
+    from softmark.grading.errors import UsageError
+
+    kept = results.resolve()
+    for path in (path for path in paths if path.is_dir()):
+        graded = path.resolve()
+        if kept.is_relative_to(graded) or graded.is_relative_to(kept / "submissions"):
+            raise UsageError(f"results in {results} would be among what is in {path}; choose another folder with -o")
 
 
 def _results_file(output: Path | None) -> Callable[[Result], None]:
