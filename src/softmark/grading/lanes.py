@@ -70,6 +70,7 @@ def judges_beside(
     try:
         yield
     except BaseException:
+        _clean_up_in_peace()
         for pid in pids:
             os.kill(pid, signal.SIGTERM)  # not reaped yet, so it is there
         raise
@@ -118,6 +119,7 @@ def _be_a_judge(
             with lane.launcher.makefile("rb") as requests, lane.launcher.makefile("wb") as replies:
                 answer(judge, requests, replies, progress=progress)
         finally:
+            _clean_up_in_peace()
             sandbox.close()
         status = 0
     except (KeyboardInterrupt, BrokenPipeError):
@@ -126,3 +128,8 @@ def _be_a_judge(
         traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _clean_up_in_peace() -> None:
+    """Whoever ends something may say so twice (the launcher at Ctrl-C, the kernel when an engine dies)."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
