@@ -115,7 +115,7 @@ class TestRunThatIsStopped:
             process.terminate()
         before = gradings(results)
         assert process.returncode == 143
-        assert 3 <= len(before) < len(MIXED)
+        assert 2 <= len(before) < len(MIXED)  # the third folder is made before its grading is recorded
         assert run(folder, "-o", results).returncode == 0
         assert marks(results) == MARKS
         assert gradings(results) == dict.fromkeys(MARKS, 1)
