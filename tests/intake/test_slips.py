@@ -197,9 +197,9 @@ REFUSED: dict[str, tuple[Tree, str]] = {
         "the file is not UTF-8: line 1 holds the byte 0xE9; save it as UTF-8 and hand it in again",
     ),
     "too large": ({FILE: b"#" * 5_000_001}, f"{FILE} is larger than 5 MB"),
-    "a notebook full of pictures": (
-        {NOTEBOOK: b"{" + b" " * 5_000_000},
-        f"{NOTEBOOK} is larger than 5 MB: clear its outputs and hand it in again",
+    "a notebook with far too many pictures": (
+        {NOTEBOOK: b"{" + b" " * 30_000_000},
+        f"{NOTEBOOK} is larger than 30 MB: clear its outputs and hand it in again",
     ),
     "a RAR with a zip's name": (
         {"hw.zip": b"Rar!\x1a\x07\x01\x00"}, "hw.zip is a RAR archive: hand in the file itself or a real zip",
@@ -270,3 +270,9 @@ def test_of_two_that_are_as_far_on_the_newer_counts(newer: str, older: str, tmp_
     os.utime(tmp_path / "student" / older, (1_000_000, 1_000_000))
     handed_in = collect([tmp_path], WANTED).entries[1].load(WANTED)
     assert (handed_in.main, handed_in.notes) == (newer, (f"`{newer}` was graded, not `{older}`: it is the newer one",))
+
+
+def test_a_notebook_full_of_pictures(tmp_path: Path) -> None:
+    """It is as large as many are, and no slip."""
+    pictures = notebook() + b" " * 10_000_000
+    assert hand_in({NOTEBOOK: pictures}, tmp_path) == HandedIn(NOTEBOOK, {NOTEBOOK: pictures})

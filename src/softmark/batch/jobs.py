@@ -15,7 +15,7 @@ from softmark.grading.provenance import provenance
 from softmark.grading.result import Result, Submission, refused
 from softmark.intake.handed_in import Entry, HandedIn
 from softmark.intake.notebook import read_notebook
-from softmark.intake.source import Refusal, check
+from softmark.intake.source import Refusal
 from softmark.intake.wanted import Wanted
 
 
@@ -48,20 +48,17 @@ class Task:
 
 
 def read(entry: Entry, wanted: Wanted) -> Task:
-    """Load a submission. What Python would misread, and what is no notebook though it is called one, is refused."""
+    """Load a submission. What is no notebook though it is called one is refused, too."""
     handed = entry.load(wanted)
     name = ", ".join(student.name or student.id for student in entry.students) or entry.id
     sha256 = _digest(handed.files) if handed.files else ""
     submission = Submission(id=entry.id, name=name, file=handed.main or wanted.file, sha256=sha256)
-    if handed.refusal:
+    if handed.main != wanted.notebook:
         return Task(submission, handed)
     try:
-        if handed.main == wanted.notebook:
-            return _with_cells(submission, handed)
-        check(handed.files[handed.main])
+        return _with_cells(submission, handed)
     except Refusal as refusal:
         return Task(submission, replace(handed, refusal=str(refusal)))
-    return Task(submission, handed)
 
 
 def _with_cells(submission: Submission, handed: HandedIn) -> Task:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from softmark.intake.definitions import defined, unfinished
 from softmark.intake.gather import Found, Gathered
@@ -88,7 +89,7 @@ def refuse_twins(files: Sequence[Found]) -> None:
 def _one_of(candidates: Sequence[Found], wanted: Wanted) -> Main:
     """The only candidate, or of one Python file and one notebook the one that is further on."""
     python = _the_only([found for found in candidates if ending(found.name) == ".py"], wanted)
-    notebook = _the_only([found for found in candidates if ending(found.name) == ".ipynb"], wanted)
+    notebook = _the_only([found for found in candidates if found.is_notebook], wanted)
     if python and notebook:
         return _further_on(_main(python, wanted), _main(notebook, wanted), wanted)
     found = python or notebook
@@ -114,7 +115,7 @@ def _progress(main: Main, wanted: Wanted) -> tuple[int, int, float]:
 
 
 def _the_only(candidates: Sequence[Found], wanted: Wanted) -> Found | None:
-    if len(candidates) > 1 and len({found.read() for found in candidates[:MOST_READ]}) > 1:
+    if len(candidates) > 1 and len({sha256(found.read()).digest() for found in candidates[:MOST_READ]}) > 1:
         raise Refusal(
             f"expected {wanted.file}; found {listed(candidates)}, and which one is meant is not clear: hand in one file"
         )
@@ -136,6 +137,6 @@ def _defines_enough(found: Found, wanted: Wanted) -> bool:
 
 
 def _main(found: Found, wanted: Wanted) -> Main:
-    graded_as = wanted.notebook if ending(found.name) == ".ipynb" else wanted.file
+    graded_as = wanted.notebook if found.is_notebook else wanted.file
     renamed = nfc(found.name) != nfc(graded_as)
     return Main(found, graded_as, found.read(), (f"`{found.shown}` was graded as `{graded_as}`",) if renamed else ())

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from softmark.intake.archive import OF_A_STUDENT, Archive
 from softmark.intake.names import is_junk, show
+from softmark.intake.notebook import LARGEST as LARGEST_NOTEBOOK
 from softmark.intake.place import FILE, FOLDER, Item, Place
+from softmark.intake.slips import ending
 from softmark.intake.source import LARGEST, Refusal, TooLarge
 
 MOST_FILES, DEEPEST = 5000, 12
@@ -45,13 +47,19 @@ class Found:
     def is_zip(self) -> bool:
         return self.name.casefold().endswith(".zip")
 
-    def read(self, most: int = LARGEST) -> bytes:
+    @property
+    def is_notebook(self) -> bool:
+        return ending(self.name) == ".ipynb"
+
+    def read(self, most: int | None = None) -> bytes:
+        """Its bytes; a notebook with all its pictures may have more of them than a program."""
+        most = most or (LARGEST_NOTEBOOK if self.is_notebook else LARGEST)
         if self.item.kind != FILE:
             raise Refusal(f"{show(self.item.name)} is a {self.item.kind}, not a file: hand in the file itself")
         try:
             return self.place.read(self.item.name, most)
         except TooLarge as why:
-            hint = ": clear its outputs and hand it in again" if self.name.endswith(".ipynb") else ""
+            hint = ": clear its outputs and hand it in again" if self.is_notebook else ""
             raise Refusal(f"{self.shown} is larger than {most // 1_000_000} MB{hint}") from why
 
 
