@@ -73,6 +73,15 @@ class TestCheck:
         assert said.count("Your scores are") == 2  # in the table and in part 3
         assert "◐ 6 Attention 3 of 6 may follow from part 3 (scores): mend that first" in said
 
+    def test_mistake_that_a_right_answer_rules_out(self, tmp_path: Path) -> None:
+        """A sign that is lost looks like a transposed matrix to the left, but to the right that would have shown."""
+        folder = shutil.copytree(ROOT / "assignments/positional_encoding", tmp_path / "homework")
+        own = (ROOT / "reference/positional_encoding.py").read_text().replace("k * omega", "abs(k) * omega")
+        (folder / "positional_encoding.py").write_text(own)
+        said = check(folder).stdout
+        assert "You ignore the sign of k" in said
+        assert "Your matrix is transposed" not in said
+
     def test_mistakes_in_two_parts(self, folder: Path) -> None:
         """An exception and its line are facts, and said, whatever an earlier part does."""
         (folder / FILE).write_text(UNSCALED.replace("Y = A @ V", "Y = A @ V @ 1"))

@@ -5,9 +5,9 @@ from softmark.authoring.examples import call, module, numbers
 
 EXAMPLES = {
     "angles": call(ref.angles, 10, 8),
-    "angles, an odd width": call(ref.angles, 8, 5),
+    "angles, an odd width": call(ref.angles, 8, 7),
     "sinusoidal": call(ref.sinusoidal, 10, 8),
-    "sinusoidal, an odd width": call(ref.sinusoidal, 8, 5),
+    "sinusoidal, an odd width": call(ref.sinusoidal, 8, 7),
     "add_positions": call(ref.add_positions, numbers("X", 5, 4)),
     "add_positions, a batch": call(ref.add_positions, numbers("X", 2, 5, 4)),
     "shift_matrix": call(ref.shift_matrix, 2, 6),

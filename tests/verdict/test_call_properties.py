@@ -106,11 +106,11 @@ class TestWorksOnMeta:
         works_on_meta(InProcess(lambda x: x + torch.ones(3, device=x.device)), draw("n", n=3))
 
     def test_mixed_devices_fail(self):
-        """A table on the CPU does not meet inputs elsewhere; the student's own message is for staff."""
+        """A table on the CPU does not meet inputs elsewhere; what the student would have seen is said."""
         verdict = failure(works_on_meta, InProcess(lambda x: x + torch.ones(3).double()), draw("n", n=3))
         assert verdict.category is Category.DEVICE
         assert verdict.fact.startswith("works on the CPU only: ")
-        assert "RuntimeError" in verdict.staff
+        assert "RuntimeError" in verdict.fact
 
     def test_results_elsewhere_fail(self):
         """A result that is on the CPU whatever the inputs are."""

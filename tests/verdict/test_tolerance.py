@@ -182,6 +182,15 @@ class TestHonestAlternatives:
 
                 assert ratio(interleaved, lecture.sinusoidal, n, d) <= MARGIN
 
+    def test_zero_that_was_found_by_solving_equations(self):
+        """A table made of sizes only may hold 1e-12 where 0 is expected; one that is made of float64 inputs may not."""
+
+        def nearly(n, d):
+            return torch.eye(n, d, dtype=torch.float64) + 1e-12
+
+        assert ratio(nearly, lambda n, d: torch.eye(n, d), 3, 4) <= MARGIN
+        failure(agree, lambda X: X + 1e-12, lambda X: X, torch.eye(3, dtype=torch.float64))
+
     @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
     @pytest.mark.parametrize("name", ["scores", "softmax", "layer_norm", "attention"])
     def test_half_precision(self, name, dtype):

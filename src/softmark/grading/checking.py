@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -84,6 +85,8 @@ class PublicTests(Desk):
         self._folder, self._handout, self._handed, self._sandbox, self._part = folder, handout, handed, sandbox, part
         self._broken: BaseException | str | None = None
         self._result: Result | None = None
+        self._not_made: defaultdict[str, set[str]] = defaultdict(set)
+        """For each part the mistakes that would have shown in an example that was answered right."""
 
     def outcome(self) -> Result:
         """The result; ConfigError if the tests themselves are broken."""
@@ -98,7 +101,10 @@ class PublicTests(Desk):
         """`example(student.scores, "scores")` holds an answer against a worked example."""
 
         def check(got: object, name: str) -> None:
-            self._handout.worked(name).check(got)
+            worked = self._handout.worked(name)
+            worked.check(got)
+            if self._trial is not None:
+                self._not_made[self._trial.spec.part].update(slip.name for slip in worked.slips)
 
         return check
 
@@ -149,7 +155,7 @@ class PublicTests(Desk):
     ) -> tuple[TestResult, ...]:
         specs = [spec for spec in self._by_nodeid.values() if spec.part == part]
         trials = {spec: [self.judge(item, session) for item in by_test[spec.nodeid]] for spec in specs}
-        _name_together([trial for cases in trials.values() for trial in cases])
+        _name_together([trial for cases in trials.values() for trial in cases], self._not_made[part])
         tests = [finished_test(spec, {trial.name: _case(trial) for trial in cases}) for spec, cases in trials.items()]
         return tuple(_settled(test, homework) for test in tests)
 
@@ -200,10 +206,13 @@ def _parts_named(item: pytest.Item, homework: Homework) -> set[str]:
     return {part.number for part in homework.parts if set(part.functions) & set(names)}
 
 
-def _name_together(trials: Sequence[Trial]) -> None:
-    """What explains all wrong answers of a part explains it better than what fits one of them."""
+def _name_together(trials: Sequence[Trial], not_made: Collection[str]) -> None:
+    """What explains all wrong answers of a part explains it better than what fits one of them or a right one."""
     errors = [error for trial in trials for error in trial.errors]
     failures = [error for error in errors if isinstance(error, Failed) and error.verdict.diagnosed]
+    for failure in failures:
+        causes = tuple(cause for cause in failure.verdict.causes if not set(cause.mistakes) & set(not_made))
+        failure.verdict = replace(failure.verdict, causes=causes)
     shared = common_causes([failure.verdict for failure in failures])
     for failure in failures if shared else ():
         failure.verdict = replace(failure.verdict, causes=shared)

@@ -16,7 +16,6 @@ from softmark.verdict.leaves import NUMBERS, flatten, is_numeric, tensor_of
 from softmark.verdict.model import Category, Picture
 from softmark.verdict.patterns import of_shapes, of_values
 from softmark.verdict.structure import mistyped, refused_numbers
-from softmark.verdict.tolerance import level_of
 from softmark.verdict.truth import Truth
 
 SEVERITY = list(Category)
@@ -128,7 +127,7 @@ def _ratios(answer: torch.Tensor, truth: Truth, number: int) -> torch.Tensor:
     if not true.is_floating_point() and not true.is_complex():
         unequal = answer.to(torch.int64) != true.to(torch.int64)
         return torch.zeros(true.shape, dtype=torch.float64).masked_fill_(unequal, float("inf"))
-    limit = truth.tolerance(level_of(answer.dtype, truth.coarsest_input), number)
+    limit = truth.tolerance(truth.level(answer.dtype), number)
     wide = answer.to(true.dtype)
     ratios = (wide - true).abs_().div_(limit) if not wide.is_complex() else (wide - true).abs() / limit
     if not bool(torch.isfinite(ratios).all()):

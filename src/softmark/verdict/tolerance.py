@@ -35,6 +35,8 @@ class Level:
 
 DOUBLE = Level(torch.float64, 2.0**-24, 512.0, 2.0**-44)
 SINGLE = Level(torch.float32, 2.0**-24, 512.0, 2.0**-21)
+FREE = Level(torch.float64, 2.0**-24, 512.0, SINGLE.dust)
+"""A table that is made of sizes only may have been made in float32 and widened, or found by solving equations."""
 HALF = Level(torch.float16, 2.0**-11, 10.0, 2.0**-10)
 BRAIN = Level(torch.bfloat16, 2.0**-8, 10.0, 2.0**-7)
 

@@ -13,7 +13,7 @@ from softmark.verdict.leaves import flatten, is_numeric, map_tensors, tensor_of,
 from softmark.verdict.memory import remembered
 from softmark.verdict.noise import default_float64, noise
 from softmark.verdict.plant import instead
-from softmark.verdict.tolerance import Level, plain_noise, tolerance
+from softmark.verdict.tolerance import DOUBLE, FREE, Level, level_of, plain_noise, tolerance
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,19 @@ class Truth:
     """The reference, when the truth was computed; `args` and `kwargs` are copies of what it was called with."""
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
+    own_precision: bool = False
+    """Whether the reference was called without any floating-point input, so that a function chooses its precision."""
     like: Truth | None = None
     """A truth whose noise this one has, too, where the shapes are the same."""
     outcomes: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     """What mistakes give on the same inputs, as far as it was found out (outcome.py)."""
     _noises: dict[float, list[torch.Tensor]] = field(default_factory=dict)
     _tolerances: dict[Level, list[torch.Tensor]] = field(default_factory=dict)
+
+    def level(self, answer: torch.dtype) -> Level:
+        """How an answer of this precision is judged."""
+        level = level_of(answer, self.coarsest_input)
+        return FREE if self.own_precision and level is DOUBLE else level
 
     def tolerance(self, level: Level, leaf: int) -> torch.Tensor:
         """The tolerance of one leaf for answers of a level; the noise is measured on first use."""
@@ -50,7 +57,7 @@ class Truth:
 
     def replaced(self, value: Any) -> Truth:
         """Another expected value for the same inputs, judged with the noise of this one."""
-        return Truth(value, _wide_leaves(value), self.coarsest_input, like=self)
+        return Truth(value, _wide_leaves(value), self.coarsest_input, own_precision=self.own_precision, like=self)
 
     def _measured(self, roundoff: float) -> list[torch.Tensor]:
         if self.want is not None:
@@ -82,16 +89,22 @@ def _widened(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to(torch.float64) if tensor.is_floating_point() else tensor
 
 
+_PRECISION = {torch.bfloat16: 0, torch.float16: 1, torch.float32: 2, torch.float64: 3}
+
+
+def _precisions(inputs: Any) -> list[torch.dtype]:
+    return [tensor.dtype for tensor in tensors_in(inputs) if tensor.dtype in _PRECISION]
+
+
 def coarsest(inputs: Any) -> torch.dtype:
     """The least precise floating dtype among the inputs."""
-    precision = {torch.bfloat16: 0, torch.float16: 1, torch.float32: 2, torch.float64: 3}
-    dtypes = [tensor.dtype for tensor in tensors_in(inputs) if tensor.dtype in precision]
-    return min(dtypes, key=precision.__getitem__, default=torch.float64)
+    return min(_precisions(inputs), key=_PRECISION.__getitem__, default=torch.float64)
 
 
-def given(value: Any) -> Truth:
-    """A truth that the test states as a value."""
-    return Truth(value, _wide_leaves(value), coarsest(value))
+def given(value: Any, inputs: Any = None) -> Truth:
+    """A truth that the test states as a value; `inputs` are those of the call that it answers, if they are known."""
+    own_precision = inputs is not None and not _precisions(inputs)
+    return Truth(value, _wide_leaves(value), coarsest(value), own_precision=own_precision)
 
 
 def computed(want: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Truth:
@@ -100,7 +113,15 @@ def computed(want: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     wide_args, wide_kwargs = to_float64((args, kwargs))
     with default_float64():
         value = in_float64(want)(*wide_args, **wide_kwargs)
-    return Truth(value, _wide_leaves(value), coarsest((args, kwargs)), want, own_args, own_kwargs)
+    return Truth(
+        value,
+        _wide_leaves(value),
+        coarsest((args, kwargs)),
+        want,
+        own_args,
+        own_kwargs,
+        own_precision=not _precisions((args, kwargs)),
+    )
 
 
 def in_float64(want: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,6 +140,8 @@ def in_float64(want: Callable[..., Any]) -> Callable[..., Any]:
 
 def truth_of(want: Any, args: tuple[Any, ...], kwargs: dict[str, Any], case_id: str = "") -> Truth:
     """The truth of a check, remembered when the case has an id and the reference is a plain function."""
+    if isinstance(want, Truth):
+        return want
     if not callable(want):
         return given(want)
     return remembered((case_id, "value"), want, (args, kwargs), lambda: computed(want, args, kwargs))

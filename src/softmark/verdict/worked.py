@@ -23,7 +23,7 @@ from softmark.verdict.agree import agree, ask
 from softmark.verdict.compare import agrees
 from softmark.verdict.diagnose import NAMEABLE
 from softmark.verdict.model import Cause, Failed
-from softmark.verdict.truth import given
+from softmark.verdict.truth import Truth, given
 
 DIGITS = 7
 """Significant digits of an answer: a hundred times finer than any tolerance, and the same on every machine."""
@@ -59,7 +59,7 @@ class WorkedExample:
         """Hold a student's function or class against the example; `Failed` names the mistake if it is a known one."""
         value = ask(self._callee(got), self.args, dict(self.kwargs)).value
         try:
-            agree(value, self.answer)
+            agree(value, self._truth(self.answer))
         except Failed as failure:
             verdict = failure.verdict
             if verdict.category not in NAMEABLE:
@@ -75,8 +75,11 @@ class WorkedExample:
             made.load_state_dict(self.weights)
         return made
 
+    def _truth(self, answer: Any) -> Truth:
+        return given(answer, (self.args, self.kwargs, self.weights))
+
     def _causes(self, value: Any) -> tuple[Cause, ...]:
-        fitting = [slip for slip in self.slips if agrees(value, given(slip.answer))]
+        fitting = [slip for slip in self.slips if agrees(value, self._truth(slip.answer))]
         return tuple(Cause((slip.name,), slip.says, slip.hint) for slip in fitting)
 
 
