@@ -574,16 +574,14 @@ def dropout_seen(make, situation, zeros, state, below, above):
     output, h_n = answer_of(make, x, state, layers, "training" in situation, P)
     distance, nearest = torch.cdist(output[0], known, compute_mode="donot_use_mm_for_euclid_dist").min(dim=1)
     fate = fates[nearest].masked_fill(~(distance < 1e-7)[:, None], math.nan)
-    gone, first_states = fate == 0, h_n[0]
+    gone, first = fate == 0, h_n[0]
     return {
         "tenths of the entries that are dropped": tenths(gone),
         "tenths of the entries that are left as they are": tenths(fate == 1),
         "tenths of the entries that are divided by 1 - p": tenths(fate == FATES[2]),
         "whether all sequences drop the same entries": int((gone == gone[:1]).all()),
         "whether a sequence drops all its entries or none": int((gone == gone[:, :1]).all()),
-        "whether states of the first layer are dropped": int(
-            len(layers) == 2 and not torch.allclose(h_n[0], h_n[0, :1])
-        ),
+        "whether states of the first layer are dropped": int(len(layers) == 2 and not torch.allclose(first, first[:1])),
         "whether all steps drop the same entries": int(same_in_every_step(output)),
     }
 
