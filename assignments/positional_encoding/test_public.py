@@ -104,6 +104,7 @@ def test_learned_table(student):
     """The table is the only parameter, and a gradient reaches it."""
     own = student.LearnedPositions(7, 5)
     agree({name: tuple(value.shape) for name, value in own.parameters().items()}, {"table": (7, 5)})
+    own.has_entries({"table": torch.zeros(7, 5)})
     X = draw("n d", n=4, d=5, dtype=torch.float32)
     require_gradients("the table", own.vjp((X,), {}, X).parameters["table"])
 

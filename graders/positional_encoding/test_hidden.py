@@ -13,6 +13,7 @@ from softmark import (
     leaves_inputs,
     raises,
     repeatable,
+    uses_weights,
     works_on_meta,
 )
 
@@ -263,10 +264,11 @@ def test_too_long_a_sequence(student, max_len, n):
 @weight(0.2)
 @visibility("after_published")
 def test_the_only_parameter(student):
-    """The table is the module's only parameter"""
-    theirs, ours, table = learned(student, 12, 5)
-    agree(theirs, ours, draw("n d", n=9, d=5, dtype=torch.float32))
+    """The table is the module's only parameter, and nothing else is in its state_dict"""
+    theirs, _, table = learned(student, 12, 5)
     agree(theirs.parameters(), {"table": table})
+    theirs.has_entries({"table": table})
+    uses_weights(theirs, draw("n d", n=9, d=5))
 
 
 @number("5.5")

@@ -24,6 +24,8 @@ _VERDICT = frozenset(
         "raises",
         "repeatable",
         "rows_sum_to_one",
+        "uses_inputs",
+        "uses_weights",
         "works_on_meta",
     }
 )

@@ -8,7 +8,7 @@ failure arrives as `Failed` with a verdict, so a test never sees, and never has 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -139,11 +139,24 @@ class StudentObject(StudentFunction):
         return self.train(False)
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Give the module these weights and their dtype; says which name is missing, misspelt or misshapen."""
+        """Give the module these weights and their dtype; says which name is missing, misspelt or misshapen.
+
+        Entries of its own keep their values: what they cost is for the test of the names (`has_entries`).
+        """
         problem = _weights_problem(state, self.state_dict(), self._session.handed)
         if problem:
             raise Failed(Verdict(Category.ERROR, f"{self.name}: {problem}"))
         self._weights("state_dict", dict(state))
+
+    def has_entries(self, expected: Mapping[str, torch.Tensor]) -> None:
+        """The state_dict has these names and shapes and no others."""
+        own = self.state_dict()
+        problem = _weights_problem(expected, own, self._session.handed)
+        unexpected = [name for name in own if name not in expected]
+        if not problem and unexpected:
+            problem = _unnamed(unexpected, self.parameters(), self._session.handed)
+        if problem:
+            raise Failed(Verdict(Category.ERROR, f"{self.name}: {problem}"))
 
     def _weights(self, which: str, *given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         found = self._ask("weights", (which, *given), {})["value"]
@@ -216,19 +229,28 @@ def _forbidden(name: str, session: StudentSession) -> str:
 def _weights_problem(given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor], handed: Handed) -> str:
     """Why these weights do not fit this module, in one sentence; empty if they do."""
     missing = [name for name in given if name not in own]
-    unexpected = [name for name in own if name not in given]
-    sayable = [name for name in unexpected[:1000] if handed.writes(name)]
     if missing:
+        unexpected = [name for name in own if name not in given]
+        sayable = [name for name in unexpected[:1000] if handed.writes(name)]
         near = difflib.get_close_matches(missing[0], sayable, n=1, cutoff=0.6)
         misspelt = f"; is your `{near[0]}` meant to be it?" if near else ""
         return f"it has no parameter named `{missing[0]}`{misspelt}{_others(missing)}"
-    if unexpected:
-        called = f" `{sayable[0]}`" if sayable else ""
-        return f"it has a parameter{called} that the handout does not name{_others(unexpected)}"
     for name, tensor in given.items():
         if own[name].shape != tensor.shape:
             return f"parameter `{name}` has shape {tuple(own[name].shape)}, expected {tuple(tensor.shape)}"
     return ""
+
+
+def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: Handed) -> str:
+    """What is there too much; a name is said only if it is written in what was handed in."""
+    first = next((name for name in unexpected[:1000] if handed.writes(name)), unexpected[0])
+    called = f" `{first}`" if handed.writes(first) else ""
+    if first in parameters:
+        return f"it has a parameter{called} that the handout does not name{_others(unexpected)}"
+    return (
+        f"its state_dict has an entry{called} that the handout does not name{_others(unexpected)}: "
+        "a buffer is registered with persistent=False"
+    )
 
 
 def _others(names: Sequence[str]) -> str:

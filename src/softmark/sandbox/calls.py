@@ -24,6 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from softmark.sandbox.loading import Loaded
 from softmark.sandbox.other_device import OtherDevice, place
+from softmark.sandbox.warned import at_the_students_line
 from softmark.sandbox.wire import Handle, Meta
 
 
@@ -43,7 +44,7 @@ def perform(submission: Loaded, request: dict[Any, Any]) -> dict[str, Any]:
     if request["how"] not in ("weights", "mode"):
         _check_signature(function, args, kwargs)
     before = copy.deepcopy((request["args"], request["kwargs"])) if request["watch"] else None
-    with submission.guard.watching(_root_name(submission, request["target"])):
+    with at_the_students_line(), submission.guard.watching(_root_name(submission, request["target"])):
         match request["how"]:
             case "plain":
                 done = _plain(function, args, kwargs)
@@ -196,7 +197,7 @@ def _module(owner: nn.Module | None) -> nn.Module:
 def _weights(module: nn.Module, which: str, given: dict[str, torch.Tensor] | None = None) -> dict[str, Any]:
     if given is not None:
         module.to(dtype=next((tensor.dtype for tensor in given.values() if tensor.is_floating_point()), None))
-        module.load_state_dict(given)
+        module.load_state_dict({**module.state_dict(), **given})
     found = module.named_parameters() if which == "parameters" else module.state_dict().items()
     return {"value": {name: tensor.detach() for name, tensor in found}}
 

@@ -29,6 +29,7 @@ from softmark.verdict.properties import (
     rows_sum_to_one,
     works_on_meta,
 )
+from softmark.verdict.uses import uses_inputs, uses_weights
 
 __all__ = [
     "Answer",
@@ -67,5 +68,7 @@ __all__ = [
     "repeatable",
     "require_seen",
     "rows_sum_to_one",
+    "uses_inputs",
+    "uses_weights",
     "works_on_meta",
 ]

@@ -1,0 +1,58 @@
+"""Whether an output moves when what it is made of does.
+
+A test of something else than values (names of parameters, the number of operations) asks for this and not for right
+numbers, which other tests look at: so a mistake elsewhere does not cost it, and a constant of the right shape earns
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import torch
+
+from softmark.verdict.agree import ask
+from softmark.verdict.callee import StudentCallable
+from softmark.verdict.case import current
+from softmark.verdict.draw import draw
+from softmark.verdict.leaves import map_tensors, tensors_in
+from softmark.verdict.model import Category, Failed, Verdict
+
+
+class StudentModule(StudentCallable, Protocol):
+    """A module of the student's with its parameters."""
+
+    def parameters(self) -> dict[str, torch.Tensor]: ...
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None: ...
+
+
+def uses_weights(own: StudentModule, *args: Any) -> None:
+    """The module's output is another one with other parameters. The inputs are given in their dtype."""
+    parameters = own.parameters()
+    dtype = next((value.dtype for value in parameters.values()), torch.float32)
+    inputs = map_tensors(args, lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+    before = ask(own, inputs, {}).value
+    own.load_state_dict({name: value + 0.1 for name, value in parameters.items()})
+    _require_other(own, before, ask(own, inputs, {}).value, "the parameters change")
+
+
+def uses_inputs(got: StudentCallable, *args: Any) -> None:
+    """The output is another one whichever of the tensors of real numbers among the inputs is replaced."""
+    before = ask(got, args, {}).value
+    for position, arg in enumerate(args):
+        if isinstance(arg, torch.Tensor) and arg.is_floating_point():
+            other = draw("shape", shape=tuple(arg.shape), dtype=arg.dtype)
+            after = ask(got, (*args[:position], other, *args[position + 1 :]), {}).value
+            _require_other(got, before, after, f"argument {position + 1} changes")
+
+
+def _require_other(got: StudentCallable, before: Any, after: Any, what: str) -> None:
+    ones, others = list(tensors_in(before)), list(tensors_in(after))
+    same = [one.shape for one in ones] == [other.shape for other in others] and all(
+        torch.allclose(one, other, equal_nan=True) for one, other in zip(ones, others, strict=True)
+    )
+    current().record(got.name, float("inf") if same else 0.0, Category.PROPERTY if same else None)
+    if same:
+        raise Failed(Verdict(Category.PROPERTY, f"{got.name}: the output stays the same when {what}"))
