@@ -725,6 +725,25 @@ def masked_inverted(S, mask):
 
 @mistake(
     ref.masked_softmax,
+    says="Your mask works the wrong way round: you block what is allowed.",
+    hint="True means that the query may look at the key.",
+)
+def masked_inverted_by_fill_value(S, mask):
+    return torch.softmax(S.masked_fill(mask, -1e30), dim=-1)
+
+
+@mistake(
+    ref.masked_softmax,
+    says="Your mask works the wrong way round: you block what is allowed.",
+    hint="True means that the query may look at the key.",
+)
+def masked_inverted_but_for_blocked_rows(S, mask):
+    A = torch.softmax(S.masked_fill(mask, -1e30), dim=-1)
+    return A * mask.any(dim=-1, keepdim=True)
+
+
+@mistake(
+    ref.masked_softmax,
     says="You ignore the mask.",
     hint="A blocked key must get a weight of exactly 0.",
 )

@@ -740,6 +740,15 @@ def attention_inverts_mask(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
 
 @mistake(
     ref.multi_head_attention,
+    says="You read the mask the other way round, and a row in which everything is allowed becomes NaN.",
+    hint="True means may look; it is the False places that get no weight.",
+)
+def attention_inverts_mask_to_nan(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
+    return attention(X_q, X_kv, W_Q, W_K, W_V, n_heads, None if mask is None else ~mask)
+
+
+@mistake(
+    ref.multi_head_attention,
     says="You ignore the mask.",
     hint="Blocked keys must have no influence at all on the result.",
 )
@@ -1214,6 +1223,16 @@ def module_inverts_mask(self, X_q, X_kv=None, mask=None):
     Q, K, V = (ref.split_heads(Y, self.n_heads) for Y in packed(self, X_q, X_kv))
     allowed = None if mask is None else ~mask
     return self.out_proj(mix(block(scores(Q, K), allowed, torch.finfo(Q.dtype).min), V))
+
+
+@mistake(
+    ref.MultiHeadAttention.forward,
+    says="Your module takes the mask as PyTorch's module does, True = blocked, and some rows become NaN.",
+    hint="In this course True means may look, in this part too.",
+)
+def module_inverts_mask_to_nan(self, X_q, X_kv=None, mask=None):
+    Q, K, V = (ref.split_heads(Y, self.n_heads) for Y in packed(self, X_q, X_kv))
+    return self.out_proj(mix(block(scores(Q, K), None if mask is None else ~mask), V))
 
 
 @mistake(

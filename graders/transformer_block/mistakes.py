@@ -1293,6 +1293,16 @@ def module_does_not_transpose(self, X, mask=None):
 
 @mistake(
     ref.TransformerBlock.forward,
+    says="Your module uses out_proj.weight without transposing it.",
+    hint="PyTorch keeps weights as (out, in); W_O of parts 3 and 4 is (in, out).",
+)
+def module_does_not_transpose_out_proj(self, X, mask=None):
+    p = weights_of(self)
+    return run(self, X, {**p, "W_O": p["W_O"].T}, mask)
+
+
+@mistake(
+    ref.TransformerBlock.forward,
     id="S31",
     says="The queries of your module get no bias.",
     hint="The first third of in_proj_bias belongs to them.",
@@ -1320,6 +1330,15 @@ def module_without_output_projection(self, X, mask=None):
 def module_inverts_mask(self, X, mask=None):
     p = weights_of(self)
     return run_around(self, X, lambda Z: attend(Z, Z, p, self.n_heads, blocking(mask)))
+
+
+@mistake(
+    ref.TransformerBlock.forward,
+    says="Your module turns the mask round before it passes it on.",
+    hint="Parts 3 and 4 take the mask as the module does: True means may look.",
+)
+def module_passes_opposite_mask(self, X, mask=None):
+    return run(self, X, weights_of(self), None if mask is None else ~mask)
 
 
 @mistake(
