@@ -95,6 +95,14 @@ def test_assert(student):
     assert student.one(2.0) == 3.0, "it is not three"
 
 
+@number("1.12")
+@weight(0)
+@visibility("after_published")
+def test_secret_assert(student):
+    """A plain assert that not everybody sees."""
+    assert student.one(2.0) == 3.0, "nor here"
+
+
 @pytest.fixture
 def prepared(student):
     return student.one(2.0)
@@ -162,7 +170,7 @@ class TestDecorators:
 
     def test_are_listed_in_the_order_of_their_numbers(self, wrong: Result) -> None:
         """1.9 comes before 1.10, whatever fails."""
-        assert [test.number for test in wrong.tests] == [f"1.{n}" for n in range(1, 12)]
+        assert [test.number for test in wrong.tests] == [f"1.{n}" for n in range(1, 13)]
 
     def test_the_leaderboard_is_filled(self, right: Result, half_right: Result, wrong: Result) -> None:
         """What a test sets is in its column, and nothing of an earlier submission is."""
@@ -219,10 +227,12 @@ class TestFailures:
         assert [verdict.subtest for verdict in case.verdicts] == [f"[of four] (x={x})" for x in (2.0, 3.0, 4.0)]
 
     def test_an_assert_with_words(self, half_right: Result) -> None:
-        """A plain assert in a test is the student's failure; its words are shown where numbers may be."""
+        """A plain assert in a test is the student's failure; its words come first where numbers may be shown."""
         (verdict,) = named(half_right, "test_assert").verdicts
+        assert (verdict.category, verdict.fact) == ("value", "it is not three")
+        (verdict,) = named(half_right, "test_secret_assert").verdicts
         assert (verdict.category, verdict.fact) == ("value", "a check of this test does not hold")
-        assert verdict.where.splitlines()[0] == "it is not three"
+        assert verdict.where.splitlines()[0] == "nor here"
 
     def test_in_a_fixture_are_the_tests_own(self, wrong: Result) -> None:
         """A fixture that calls the student's function fails as the test would."""

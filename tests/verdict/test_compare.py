@@ -89,6 +89,11 @@ class TestValues:
         assert verdict.where.startswith("worst at index [2, 1]: got 16, expected 11, off by 5, ")
         assert verdict.where.endswith(" times the tolerance")
 
+    def test_where_zero_is_expected(self):
+        """There is no scale to tell how far off it is."""
+        verdict = failure(agree, torch.tensor([1.0, 1e-3]).double(), torch.tensor([1.0, 0.0]).double())
+        assert verdict.where.startswith("worst at index [1]: got 0.001, expected exactly 0; ")
+
     def test_small_answers_are_shown_whole(self):
         """Up to a dozen numbers are all there to see."""
         verdict = failure(agree, torch.tensor([1, 2, 3]), torch.tensor([1, 2, 4]))

@@ -238,8 +238,8 @@ def _case(trial: Trial) -> CaseResult:
         return case
     words = f"{type(faults[0]).__name__}: {faults[0]}"
     broken = isinstance(faults[0], GraderFault | ConfigError)
-    fact = f"this test is broken: {words}" if broken else "this test cannot go on with what your code returned"
-    verdict = VerdictData(category="type", fact=fact, where="" if broken else words)
+    fact = f"this test is broken: {words}" if broken else f"what your code returned does not fit: {words}"
+    verdict = VerdictData(category="type", fact=fact)
     return msgspec.structs.replace(case, outcome=Outcome.FAILED, verdicts=(verdict,))
 
 

@@ -84,7 +84,9 @@ def _judge(trial: Trial) -> CaseResult:
         return _grader_error(trial, error)
     labels = [*trial.subtests, *[""] * len(trial.raised)]
     verdicts = tuple(
-        _verdict_data(error, label) for error, label in zip(trial.raised, labels, strict=False) if error is not None
+        _verdict_data(error, label, trial.spec)
+        for error, label in zip(trial.raised, labels, strict=False)
+        if error is not None
     )
     # Only double precision is promised a distance of a hundred; there is no room for it in fewer digits.
     checks = [check for check in trial.case.checks if check.double and math.isfinite(check.ratio)]
@@ -143,10 +145,13 @@ def _place(error: BaseException) -> str:
     return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "no traceback"
 
 
-def _verdict_data(error: BaseException, subtest: str) -> VerdictData:
+def _verdict_data(error: BaseException, subtest: str, spec: TestSpec) -> VerdictData:
     if isinstance(error, Failed):
         return recorded(error.verdict, subtest)
     message = str(error).strip()[:_OWN_MESSAGE]
+    if spec.visibility == "visible" and message:  # whoever sees all of a test need not be told first that it failed
+        words, _, rest = message.partition("\n")
+        return VerdictData(category=Category.VALUE, fact=words, where=rest, subtest=subtest)
     return VerdictData(
         category=Category.VALUE, fact="a check of this test does not hold", where=message, subtest=subtest
     )

@@ -176,10 +176,13 @@ def _count(count: int, total: int) -> str:
 
 
 def _where(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...], ratio: float) -> str:
+    zero = true.dtype is not torch.bool and true[index].item() == 0  # then neither distance nor ratio says more
     text = f"got {describe.number(got[index].item())}, expected {describe.number(true[index].item())}"
-    if true.dtype is not torch.bool:
+    if zero:
+        text = f"got {describe.number(got[index].item())}, expected exactly 0"
+    elif true.dtype is not torch.bool:
         text += f", off by {describe.number(abs(got[index].item() - true[index].item()))}"
-    if ratio != float("inf"):
+    if ratio != float("inf") and not zero:
         text += f", {ratio:.2g} times the tolerance"
     if not index:
         return text
