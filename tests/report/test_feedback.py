@@ -172,6 +172,12 @@ class TestBlocksOfTest:
         verdict = VerdictData(category="value", fact="wrong", causes=causes)
         assert told_about(verdict)[1:] == ["Either: A.", "Or: B.", "Hint: H."]
 
+    def test_two_causes_with_the_same_words_are_one(self) -> None:
+        """A mistake that is registered in two makes is said once."""
+        causes = (CauseData(name="a", says="A.", hint="H."), CauseData(name="b", says="A.", hint="H."))
+        verdict = VerdictData(category="value", fact="wrong", causes=causes)
+        assert told_about(verdict)[1:] == ["Most likely: A.", "Hint: H."]
+
     def test_different_failures_are_told_apart(self) -> None:
         """Failures of different kinds are listed; the same one is said once, with how often."""
         lines = told_about(WRONG_SHAPE, WRONG_SCALE, WRONG_SHAPE)

@@ -252,6 +252,7 @@ def _which(group: Sequence[VerdictData], test: TestResult) -> str:
 
 
 def _causes(causes: Sequence[CauseData]) -> Iterable[Sentence]:
+    causes = list({cause.says: cause for cause in causes}.values())  # two ways to make one mistake have the same words
     for index, cause in enumerate(causes):
         lead = "Most likely" if len(causes) == 1 else "Either" if index == 0 else "Or"
         yield Sentence(Tone.CAUSE, message(cause.says), lead=lead)
