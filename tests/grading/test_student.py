@@ -56,6 +56,11 @@ def spoils(x, y=None):
     return x
 
 
+def doubles_in_place(x):
+    x *= 2
+    return x
+
+
 def looks(x, y):
     return x.sum() * 0 + (y if isinstance(y, float) else 0)
 
@@ -292,8 +297,8 @@ class TestChangedInputs:
 
     def test_names_what_was_changed(self, student: Student) -> None:
         """By position or by name, containers included."""
-        assert student.spoils.call((X,), {"y": {"list": []}}).changed == ("argument 1", "y")
-        assert student.one.call((X,), {"scale": 2.0}).changed == ()
+        assert student.spoils.call((X,), {"y": {"list": []}}).changed.keys() == {"argument 1", "y"}
+        assert student.one.call((X,), {"scale": 2.0}).changed == {}
 
     @pytest.mark.parametrize(
         "value",
@@ -305,16 +310,16 @@ class TestChangedInputs:
     )  # fmt: skip
     def test_an_untouched_input_is_not_named(self, value: Any, student: Student) -> None:
         """Whatever kind of value it is, NaN included."""
-        assert student.looks.call((X, value), {}).changed == ()
+        assert student.looks.call((X, value), {}).changed == {}
 
     def test_a_tensor_is_what_it_was_or_not(self, student: Student) -> None:
         """A NaN that became 0 was changed."""
-        assert student.spoils.call((torch.full((2,), float("nan")),), {}).changed == ("argument 1",)
+        assert student.spoils.call((torch.full((2,), float("nan")),), {}).changed.keys() == {"argument 1"}
 
     def test_an_object_is_no_input_to_watch(self, student: Student) -> None:
         """A module that a function is given may count its calls."""
         layer = student.Layer(3)
-        assert student.total.call((layer, X), {}).changed == ()
+        assert student.total.call((layer, X), {}).changed == {}
 
     def test_the_tests_own_values_stay(self, student: Student) -> None:
         """The test's tensor is another one than the student's."""
@@ -349,6 +354,10 @@ class TestGradients:
         torch.testing.assert_close(got.parameters["inner.bias"], torch.full((2,), 2.0))
         got = layer.forward.vjp((X,), {}, torch.ones(2))
         torch.testing.assert_close(got.parameters["inner.bias"], torch.ones(2))
+
+    def test_of_an_input_that_is_changed_in_place(self, student: Student) -> None:
+        """Whether inputs stay as they are is another question: the gradients are those of the answer."""
+        torch.testing.assert_close(student.vjp("doubles_in_place", (X,), torch.ones(3)).args, (torch.full((3,), 2.0),))
 
     def test_that_do_not_arrive(self, student: Student) -> None:
         """A value that was detached, or does not fit the cotangent, gives no gradient."""

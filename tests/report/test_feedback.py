@@ -172,9 +172,9 @@ class TestBlocksOfTest:
         verdict = VerdictData(category="value", fact="wrong", causes=causes)
         assert told_about(verdict)[1:] == ["Either: A.", "Or: B.", "Hint: H."]
 
-    def test_two_causes_with_the_same_words_are_one(self) -> None:
-        """A mistake that is registered in two makes is said once."""
-        causes = (CauseData(name="a", says="A.", hint="H."), CauseData(name="b", says="A.", hint="H."))
+    def test_causes_of_the_same_name_are_said_once(self) -> None:
+        """The same words for a mistake in two functions leave nothing to choose from."""
+        causes = (CauseData(name="a", says="A.", hint="H."), CauseData(name="b", says="A."))
         verdict = VerdictData(category="value", fact="wrong", causes=causes)
         assert told_about(verdict)[1:] == ["Most likely: A.", "Hint: H."]
 

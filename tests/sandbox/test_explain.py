@@ -52,6 +52,24 @@ class TestDeath:
         assert f"ended the process (exit status {code}) before returning an answer" in failure.fact
 
 
+class TestRaised:
+    """PyTorch's words for a change in place are put into ours."""
+
+    @pytest.mark.parametrize(
+        ("message", "words"),
+        [
+            ("a leaf Variable that requires grad is being used in an in-place operation.", "changes a parameter in"),
+            (
+                "one of the variables needed for gradient computation has been modified by an inplace operation",
+                "changes in place a tensor that the gradient still needs",
+            ),
+        ],
+    )
+    def test_changes_in_place(self, message: str, words: str) -> None:
+        raised = Raised(cls="RuntimeError", message=message, frames=())
+        assert words in explain.failed_reply(reply("error", message, raised), "f").fact
+
+
 class TestOutOfTime:
     """Three ways to need too long."""
 

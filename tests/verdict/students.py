@@ -30,7 +30,7 @@ class InProcess:
         before = {**{f"argument {i + 1}": a for i, a in enumerate(args)}, **kwargs}
         after = {**{f"argument {i + 1}": a for i, a in enumerate(own_args)}, **own_kwargs}
         tensors = [name for name in before if isinstance(before[name], torch.Tensor)]
-        changed = tuple(name for name in tensors if not torch.equal(before[name], after[name]))
+        changed = {name: after[name] for name in tensors if not torch.equal(before[name], after[name])}
         return Answer(map_tensors(value, lambda t: t.detach().clone()), changed)
 
     def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:

@@ -23,6 +23,10 @@ def attention_on(scores):
     return InProcess(attention)
 
 
+def with_residual(S):
+    return ref.softmax_rows(S) + S
+
+
 @pytest.fixture
 def case():
     with judging(Case(seed=5, parts={"scores": "3", "softmax_rows": "4"})) as case:
@@ -78,6 +82,28 @@ class TestCarried:
         assert case.note == ""
         assert earlier.calls == 0
 
+    def test_with_nan_in_some_rows(self, case, qkv):
+        """A row that the earlier part made NaN is NaN in an answer that is right given that part."""
+
+        def one_row_lost(Q, K):
+            return unscaled(Q, K).index_fill(-2, torch.tensor([1]), float("nan"))
+
+        agree(attention_on(one_row_lost), ref.attention, *qkv, carried={"scores": InProcess(one_row_lost)})
+        assert case.carried == ["scores"]
+
+    def test_with_an_input_changed_in_place(self, case):
+        """What the earlier part does to its inputs is carried, too: later lines of the same part read them."""
+
+        def in_place(S):
+            S -= S.amax(-1, keepdim=True)
+            return torch.softmax(S, -1)
+
+        def own(S):
+            return in_place(S) + S
+
+        agree(InProcess(own), with_residual, draw("n m", n=5, m=7), carried={"softmax_rows": InProcess(in_place)})
+        assert case.carried == ["softmax_rows"]
+
     def test_the_reference_is_put_back(self, case, qkv):
         """The student's function stands in the reference's place for one run only."""
         before = ref.scores
@@ -101,7 +127,7 @@ class TestGuards:
         failure(agree, attention_on(earlier), ref.attention, *qkv, carried={"scores": InProcess(earlier)})
         assert case.carried == []
 
-    def test_must_be_finite(self, case, qkv):
+    def test_must_be_mostly_finite(self, case, qkv):
         """NaN carried along makes NaN of everything."""
 
         def broken(Q, K):

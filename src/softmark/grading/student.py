@@ -68,7 +68,8 @@ class StudentFunction:
         """Like a plain call, and says which inputs it changed."""
         done = self._ask("plain", args, kwargs, watch=True)
         inputs = [f"argument {position + 1}" for position in range(len(args))] + list(kwargs)
-        return Answer(self._wrap(done["value"]), tuple(name for name in inputs if name in done["changed"]))
+        changed = {name: done["changed"][name] for name in inputs if name in done["changed"]}
+        return Answer(self._wrap(done["value"]), changed)
 
     def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:
         done = self._ask("vjp", args, kwargs, cotangent=cotangent)

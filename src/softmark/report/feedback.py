@@ -252,7 +252,8 @@ def _which(group: Sequence[VerdictData], test: TestResult) -> str:
 
 
 def _causes(causes: Sequence[CauseData]) -> Iterable[Sentence]:
-    causes = list({cause.says: cause for cause in causes}.values())  # two ways to make one mistake have the same words
+    """The causes that fit. Mistakes made in two functions may be called the same: then it is said once."""
+    causes = list({cause.says: cause for cause in reversed(causes)}.values())[::-1]
     for index, cause in enumerate(causes):
         lead = "Most likely" if len(causes) == 1 else "Either" if index == 0 else "Or"
         yield Sentence(Tone.CAUSE, message(cause.says), lead=lead)

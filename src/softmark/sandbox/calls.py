@@ -1,6 +1,6 @@
 """The ways in which a hidden test may use the student's functions and objects. Runs in the worker.
 
-plain      the value, and (on request) which of the inputs the call changed
+plain      the value, and (on request) the inputs that the call changed, as they are afterwards
 vjp        the value, and the gradient of <cotangent, value> for every input and every parameter
 count_ops  how many torch operations the call dispatched, by name
 weights    the state_dict or the parameters of a module object, by name; with weights given, they are loaded first and
@@ -106,15 +106,20 @@ def _check_signature(function: Callable[..., Any], args: tuple[Any, ...], kwargs
 
 
 def _plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {"value": function(*args, **kwargs), "changed": []}
+    return {"value": function(*args, **kwargs), "changed": {}}
 
 
-def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> list[str]:
-    """Which inputs are not what they were; the handle of a student's object always is."""
+def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> dict[str, Any]:
+    """The inputs that are not what they were, and what a tensor of the same kind is now; an object's handle stays."""
     names = [f"argument {position + 1}" for position in range(len(before[0]))] + list(before[1])
     old = [*before[0], *before[1].values()]
     new = [*after[0], *after[1].values()]
-    return [name for name, a, b in zip(names, old, new, strict=True) if not _same(a, b)]
+    pairs = zip(names, old, new, strict=True)
+    return {name: b.detach() if _alike(a, b) else None for name, a, b in pairs if not _same(a, b)}
+
+
+def _alike(a: Any, b: Any) -> bool:
+    return type(a) is type(b) is torch.Tensor and a.shape == b.shape and a.dtype == b.dtype
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -139,7 +144,8 @@ def _vjp(
     args = tuple(_leaf(value) for value in args)
     kwargs = {name: _leaf(value) for name, value in kwargs.items()}
     parameters = dict(owner.named_parameters()) if owner is not None else {}
-    value = function(*args, **kwargs)
+    # Copies: whether an input is changed in place is asked by other tests, and autograd allows it of no leaf.
+    value = function(*_map(args, torch.Tensor.clone), **_map(kwargs, torch.Tensor.clone))
     wanted = [*args, *kwargs.values(), *parameters.values()]
     gradients = _gradients(value, cotangent, wanted)
     split = len(args), len(args) + len(kwargs)

@@ -117,6 +117,10 @@ def _raised(raised: Raised) -> StudentFailure:
 def _cause(raised: Raised) -> str | None:
     """Well-known causes behind general exceptions."""
     message = raised.message
+    if raised.cls == "RuntimeError" and "leaf Variable that requires grad" in message:
+        return "changes a parameter in place, which autograd does not allow: compute a new tensor instead"
+    if raised.cls == "RuntimeError" and "modified by an inplace operation" in message:
+        return "changes in place a tensor that the gradient still needs: compute a new tensor instead"
     if raised.cls in ("ModuleNotFoundError", "ImportError"):
         return "imports something that is not available here"
     if raised.cls in ("AssertionError", "RuntimeError") and ("CUDA" in message or "NVIDIA" in message):

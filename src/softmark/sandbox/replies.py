@@ -49,7 +49,9 @@ def _is_done(done: Any, request: dict[str, Any]) -> bool:
 
 def _is_plain(done: dict[Any, Any], request: dict[str, Any]) -> bool:
     changed = done.get("changed")
-    return type(changed) is list and all(type(name) is str for name in changed)
+    return type(changed) is dict and all(
+        type(name) is str and type(tensor) in (torch.Tensor, type(None)) for name, tensor in changed.items()
+    )
 
 
 def _is_pullback(done: dict[Any, Any], request: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from softmark.verdict.callee import Answer, StudentCallable
+from softmark.verdict.callee import Answer, StudentCallable, ask
 from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.case import Case, current
 from softmark.verdict.compare import Difference, compare
@@ -53,16 +53,6 @@ def agree(
     case.record(name, found.ratio, difference.category, double=double)
     causes, diagnosed = causes_of(answer.value, truth, case) if nameable else ((), False)
     raise Failed(_verdict(difference, case, name, answer, causes, diagnosed))
-
-
-def ask(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
-    """The student's answer to a call, or a value that a test already has."""
-    if not callable(got):
-        return Answer(got)
-    if hasattr(got, "call"):
-        answer: Answer = got.call(args, kwargs)
-        return answer
-    return Answer(got(*args, **kwargs))
 
 
 def _verdict(

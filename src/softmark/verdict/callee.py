@@ -11,10 +11,13 @@ import torch
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call returned, and which of its inputs it modified ("argument 1", "mask")."""
+    """What a call returned, and what it made of the inputs that it modified ("argument 1", "mask").
+
+    None stands for a modified input that is no tensor, or one of another shape.
+    """
 
     value: Any
-    changed: tuple[str, ...] = ()
+    changed: Mapping[str, torch.Tensor | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +58,13 @@ class StudentCallable(Protocol):
     def count_ops(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> OpCount: ...
 
     def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
+
+
+def ask(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+    """The student's answer to a call, or a value that a test already has."""
+    if not callable(got):
+        return Answer(got)
+    if hasattr(got, "call"):
+        answer: Answer = got.call(args, kwargs)
+        return answer
+    return Answer(got(*args, **kwargs))

@@ -1,8 +1,9 @@
 """Carried error: an answer that is right given the student's own, wrong, earlier part is right.
 
-The reference is run again with the student's earlier function in the place of its own. Its results are taken only if
-they are worth building on: finite, of the right shape, different from the reference's (else there is nothing to carry),
-and dependent on their inputs, so that a constant cannot stand for a part.
+The reference is run again with the student's earlier function in the place of its own; what that does to its inputs is
+done there, too. Its results are taken only if they are worth building on: mostly finite, of the right shape, different
+from the reference's (else there is nothing to carry), and dependent on their inputs, so that a constant cannot stand
+for a part.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import torch
 
+from softmark.verdict.callee import ask
 from softmark.verdict.case import Case
 from softmark.verdict.compare import agrees
 from softmark.verdict.leaves import map_tensors, tensors_in
@@ -47,6 +49,8 @@ def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., An
         return False
     if not any(plant.differs for _, plant in plants) or not agrees(answer, truth.replaced(value)):
         return False
+    if not _mostly_finite(numeric_leaves(value), truth.leaves):
+        return False
     case.carried_checks += 1
     wrong = [name for name, (_, plant) in zip(earlier, plants, strict=True) if plant.differs]
     case.carried.extend(name for name in wrong if name not in case.carried)
@@ -61,6 +65,12 @@ def _target(want: Target, name: str) -> Target:
     raise TypeError(f'carried names "{name}", which {wanted} does not call')
 
 
+def _mostly_finite(got: Iterable[torch.Tensor], want: Iterable[torch.Tensor]) -> bool:
+    """Whether fewer than half of the numbers of each tensor are NaN or infinite where they should not be."""
+    strange = [(~torch.isfinite(a) & torch.isfinite(b)).double() for a, b in zip(got, want, strict=True)]
+    return all(not flags.numel() or float(flags.mean()) < 0.5 for flags in strange)
+
+
 class _Earlier:
     """The student's earlier function in the reference's place, with the guards."""
 
@@ -71,17 +81,32 @@ class _Earlier:
         self.differs = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        value = self.student(*args, **kwargs)
         expected = self.target(*args, **kwargs)
+        answer = ask(self.student, args, kwargs)
+        value = answer.value
         got, want = numeric_leaves(value), numeric_leaves(expected)
         if [leaf.shape for leaf in got] != [leaf.shape for leaf in want]:
             raise _NotCarried
-        if any(bool((~torch.isfinite(a) & torch.isfinite(b)).any()) for a, b in zip(got, want, strict=True)):
+        if not _mostly_finite(got, want):
             raise _NotCarried
-        if not agrees(value, given(expected)):
+        if answer.changed or not agrees(value, given(expected)):
             self.differs = True
             self._require_dependence(got, args, kwargs)
+        self._change(answer.changed, args, kwargs)
         return value
+
+    def _change(self, changed: Mapping[str, torch.Tensor | None], args: Any, kwargs: Any) -> None:
+        """Do to the reference's own tensors what the student's function did to the copies it was given."""
+        own = {**{f"argument {i + 1}": value for i, value in enumerate(args)}, **kwargs}
+        for name, now in changed.items():
+            tensor = own.get(name)
+            if now is None or not isinstance(tensor, torch.Tensor) or now.shape != tensor.shape:
+                raise _NotCarried
+            try:
+                with torch.no_grad():  # it may be a parameter
+                    tensor.copy_(now)
+            except RuntimeError as error:  # several of its entries share one place in memory
+                raise _NotCarried from error
 
     def _require_dependence(self, got: list[torch.Tensor], args: Any, kwargs: Any) -> None:
         """Other real numbers in inputs of the same shapes must give another result."""

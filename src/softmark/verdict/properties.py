@@ -15,8 +15,7 @@ from typing import Any, NoReturn
 import torch
 
 from softmark.verdict import describe
-from softmark.verdict.agree import ask
-from softmark.verdict.callee import StudentCallable
+from softmark.verdict.callee import StudentCallable, ask
 from softmark.verdict.case import current
 from softmark.verdict.describe import kind, plural
 from softmark.verdict.leaves import is_numeric, map_tensors, tensor_of, tensors_in

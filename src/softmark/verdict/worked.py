@@ -19,7 +19,8 @@ from typing import Any
 
 import torch
 
-from softmark.verdict.agree import agree, ask
+from softmark.verdict.agree import agree
+from softmark.verdict.callee import ask
 from softmark.verdict.compare import agrees
 from softmark.verdict.diagnose import NAMEABLE
 from softmark.verdict.model import Cause, Failed
