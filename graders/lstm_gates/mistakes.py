@@ -1408,6 +1408,10 @@ def uniform(shape):
     return torch.rand(shape) * 0.2 - 0.1
 
 
+def scaled_start(start, factor):
+    return lambda shape: factor * start(shape)
+
+
 def create(self, input_size, hidden_size, num_layers, dropout, bidirectional, start):
     """The constructor of part 6, with another way to draw the parameters."""
     self.num_layers = num_layers
@@ -1426,6 +1430,51 @@ def create(self, input_size, hidden_size, num_layers, dropout, bidirectional, st
 def parameters_from_zero_to_one(self, input_size, hidden_size, num_layers=1, dropout=0.0, bidirectional=False):
     nn.Module.__init__(self)
     create(self, input_size, hidden_size, num_layers, dropout, bidirectional, torch.rand)
+
+
+@mistake(
+    ref.LSTM.__init__,
+    says="You draw between -1/H and 1/H: the square root is missing, so your parameters are far too small.",
+    hint="The bound is one over the root of hidden_size.",
+)
+def bound_without_root(self, input_size, hidden_size, num_layers=1, dropout=0.0, bidirectional=False):
+    nn.Module.__init__(self)
+    start = scaled_start(lambda shape: 2 * torch.rand(shape) - 1, 1 / hidden_size)
+    create(self, input_size, hidden_size, num_layers, dropout, bidirectional, start)
+
+
+@mistake(
+    ref.LSTM.__init__,
+    says="You draw the parameters between 0 and 1/√H, so none of them is negative.",
+    hint="The interval is symmetric around 0.",
+)
+def parameters_from_zero_to_bound(self, input_size, hidden_size, num_layers=1, dropout=0.0, bidirectional=False):
+    nn.Module.__init__(self)
+    start = scaled_start(torch.rand, hidden_size**-0.5)
+    create(self, input_size, hidden_size, num_layers, dropout, bidirectional, start)
+
+
+@mistake(
+    ref.LSTM.__init__,
+    says="You draw the parameters from a normal distribution with standard deviation 1/√H.",
+    hint="The handout asks for a uniform distribution and says between which bounds.",
+)
+def normal_parameters_of_bound(self, input_size, hidden_size, num_layers=1, dropout=0.0, bidirectional=False):
+    nn.Module.__init__(self)
+    start = scaled_start(torch.randn, hidden_size**-0.5)
+    create(self, input_size, hidden_size, num_layers, dropout, bidirectional, start)
+
+
+@mistake(
+    ref.LSTM.__init__,
+    says="Your biases start at zero; the handout draws them like the weights.",
+    hint="Every entry of every parameter is drawn.",
+)
+def biases_start_at_zero(self, input_size, hidden_size, num_layers=1, dropout=0.0, bidirectional=False):
+    nn.Module.__init__(self)
+    drawn = scaled_start(lambda shape: 2 * torch.rand(shape) - 1, hidden_size**-0.5)
+    start = lambda shape: drawn(shape) if len(shape) == 2 else torch.zeros(shape)  # noqa: E731
+    create(self, input_size, hidden_size, num_layers, dropout, bidirectional, start)
 
 
 @mistake(

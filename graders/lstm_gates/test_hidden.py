@@ -51,6 +51,24 @@ def earlier(student, *names):
     return {name: getattr(student, name) for name in names}
 
 
+def holds(check, *args):
+    try:
+        check(*args)
+    except Failed:
+        return False
+    return True
+
+
+def unless_inherited(student, check, own, *args):
+    """Make a check; when it fails although the functions of one step pass it, this part is charged."""
+    try:
+        check(own, *args)
+    except Failed:
+        step = [step_inputs((5,), d=3, p=4, h=4), [draw("n h4", n=5, h4=12)], gate_values((5,), h=3)]
+        if all(holds(check, getattr(student, name), *inputs) for name, inputs in zip(STEP, step, strict=True)):
+            raise
+
+
 def require_agreement(ours, theirs):
     """Nobody is judged by a reference that PyTorch's own module contradicts."""
     output, (h, c) = ours
@@ -86,11 +104,14 @@ def check_gradients(value_at, gradients_of, moves):
 
     value_at(s) is the answer (output, (h, c)) when every input has moved by s times its move.
     """
-    output, h, c = (like(value) for value in three_of(value_at(0.0)))
+    answer = three_of(value_at(0.0))
+    precise = all(value.dtype is torch.float64 for value in answer)
+    step, limit = (1e-6, 1e-5) if precise else (1e-2, 1e-1)  # which dtype an answer has is asked by another test
+    output, h, c = map(like, answer)
     claimed = product(gradients_of((output, (h, c))), moves)
-    ahead, behind = (product(three_of(value_at(step)), (output, h, c)) for step in (1e-6, -1e-6))
-    slope = (ahead - behind) / 2e-6
-    ratio = abs(slope - claimed) / (1e-5 * (1 + abs(slope)))
+    ahead, behind = (product(three_of(value_at(move)), (output, h, c)) for move in (step, -step))
+    slope = (ahead - behind) / (2 * step)
+    ratio = abs(slope - claimed) / (limit * (1 + abs(slope)))
     current().record("gradients", ratio, None if ratio <= 1 else Category.PROPERTY)
     if not ratio <= 1:
         refuse(Category.PROPERTY, "the gradients are not those of the output: something cuts them off on their way")
@@ -314,7 +335,7 @@ def test_lstm_conduct(student):
     agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
     keeps_dtype(student.lstm, x, None, None, *weights)
     works_on_meta(student.lstm, x, None, None, *weights)
-    leaves_inputs(student.lstm, x, h0, c0, *weights)
+    unless_inherited(student, leaves_inputs, student.lstm, x, h0, c0, *weights)
     repeatable(student.lstm, x, None, None, *weights)
 
 
@@ -373,7 +394,7 @@ def test_projected_lstm_conduct(student):
     x, h0, c0, *weights = inputs = sequence_inputs(t=4, n=2, d=3, h=5, p=7)
     check_function_gradients(student.projected_lstm, ref.projected_lstm, inputs, earlier(student, *STEP))
     keeps_dtype(student.projected_lstm, x, None, None, *weights)
-    leaves_inputs(student.projected_lstm, x, h0, c0, *weights)
+    unless_inherited(student, leaves_inputs, student.projected_lstm, x, h0, c0, *weights)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -406,7 +427,7 @@ def run(cls, weights, x, state, sizes, options):
 
 
 def run_reference(weights, x, state, sizes, options):
-    return run(in_float64(ref.LSTM), weights, x, state, sizes, options)
+    return run(lambda *sizes, **options: ref.LSTM(*sizes, **options).to(x.dtype), weights, x, state, sizes, options)
 
 
 def in_float64(cls):
@@ -432,7 +453,29 @@ def check_module(student, given, *sizes, t, n, **options):
     x, h0, c0 = draw("t n d", "rows n h", "rows n h", t=t, n=n, d=sizes[0], h=sizes[1], rows=rows)
     inputs = (weights, x, (h0, c0) if given else None, sizes, options)
     require_agreement(run_reference(*inputs), run(in_float64(nn.LSTM), *inputs))
-    agree(lambda *inputs: run(maker(student), *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
+    agree_module(student, inputs)
+
+
+def agree_module(student, inputs):
+    """Compare in float64; in float32 where an error comes from a part 4 that knows no other dtype."""
+    try:
+        agree(lambda *inputs: run(maker(student), *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
+    except Failed as failure:
+        x, _, _, *weights = sequence_inputs(t=2, n=2, d=3, h=4)
+        if failure.verdict.category is not Category.ERROR or inputs[1].dtype is torch.float32:
+            raise
+        if holds(keeps_dtype, student.lstm, x, None, None, *weights):
+            raise
+        agree_module(student, narrowed(inputs))
+
+
+def narrowed(value):
+    """The same in float32."""
+    if isinstance(value, dict):
+        return {name: narrowed(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(narrowed(item) for item in value)
+    return value.float() if isinstance(value, torch.Tensor) else value
 
 
 def outlines(parameters):
@@ -470,15 +513,13 @@ def test_module_parameters(student, num_layers, bidirectional):
 def spread(parameters, hidden_size):
     """How the values of new parameters are spread; coarse enough to be the same for every draw."""
     seen = {}
-    for kind in ("weight", "bias"):
-        values = torch.cat([value.flatten() for name, value in parameters.items() if name.startswith(kind)])
-        values = values.double().nan_to_num(-math.inf) * math.sqrt(hidden_size)
+    for kind, first in (("weights", "weight"), ("biases", "bias")):
+        values = torch.cat([value.flatten() for name, value in parameters.items() if name.startswith(first)])
+        values = (values.double().nan_to_num(-math.inf) * math.sqrt(hidden_size)).clamp(-2, 2)
         inside = values.clamp(-1, 1)
-        seen[kind] = {
-            "all entries between -1/√H and 1/√H": bool(values.abs().max() <= 1.001),
-            "their mean, in quarters of 1/√H": round(4 * inside.mean().item()),
-            "their mean size, in quarters of 1/√H": round(4 * inside.abs().mean().item()),
-        }
+        seen[f"the largest size among the {kind}, in sixteenths of 1/√H"] = round(16 * values.abs().max().item())
+        seen[f"the mean of the {kind}, in quarters of 1/√H"] = round(4 * inside.mean().item())
+        seen[f"the mean size of the {kind}, in sixths of 1/√H"] = round(6 * inside.abs().mean().item())
     return seen
 
 
@@ -694,4 +735,4 @@ def test_backward_conduct(student):
     inputs = backward_inputs(n=2, d=3, h=5)
     check_backward(student, *inputs)
     keeps_dtype(student.lstm_step_backward, *inputs)
-    leaves_inputs(student.lstm_step_backward, *inputs)
+    unless_inherited(student, leaves_inputs, student.lstm_step_backward, *inputs)
