@@ -241,6 +241,16 @@ def linear_cell_gate(z):
 
 @mistake(
     ref.gates,
+    says="You sent g through a ReLU, so nothing negative can ever be written to the cell.",
+    hint="The cell gate lies between -1 and 1.",
+)
+def relu_cell_gate(z):
+    z_i, z_f, z_g, z_o = z.chunk(4, dim=-1)
+    return torch.sigmoid(z_i), torch.sigmoid(z_f), torch.relu(z_g), torch.sigmoid(z_o)
+
+
+@mistake(
+    ref.gates,
     says="You cut z into blocks but applied no non-linearity.",
     hint="Three of the blocks need a sigmoid, one needs tanh.",
 )
@@ -559,6 +569,36 @@ def hidden_not_carried(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
     output = []
     for x_t in x:
         h, c = right_step(x_t, h_first, c, (W_ih, W_hh, b_ih, b_hh))
+        output.append(h)
+    return torch.stack(output), (h, c)
+
+
+@mistake(
+    ref.lstm,
+    says="Your h stays the initial one: every step reads it, and you return it as the final state.",
+    hint="Both h and c of a step go into the next one.",
+)
+def hidden_never_replaced(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
+    H = W_hh.shape[0] // 4
+    h, c = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
+    output = []
+    for x_t in x:
+        h_new, c = right_step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
+        output.append(h_new)
+    return torch.stack(output), (h, c)
+
+
+@mistake(
+    ref.lstm,
+    says="You loop over the second axis of x as if it were time; here the first axis is time, the second the batch.",
+    hint="x is (T, N, D): which of its axes does the loop have to run over?",
+)
+def second_axis_as_time(x, h0, c0, W_ih, W_hh, b_ih, b_hh):
+    H = W_hh.shape[0] // 4
+    h, c = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
+    output = []
+    for x_t in x.unbind(1):
+        h, c = right_step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
         output.append(h)
     return torch.stack(output), (h, c)
 
@@ -946,6 +986,37 @@ def unprojected_output(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
 
 @mistake(
     ref.projected_lstm,
+    says="You project the outputs only: the next step and the final state get h before the projection.",
+    hint="W_hh is (4H, P): what does the next step read?",
+)
+def output_projected_only(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
+    P, H = W_hr.shape
+    h, c = state_or_zeros(x, h0, P), state_or_zeros(x, c0, H)
+    output = []
+    for x_t in x:
+        h, c = right_step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
+        output.append(h @ W_hr.T)
+    return torch.stack(output), (h, c)
+
+
+@mistake(
+    ref.projected_lstm,
+    says="You project the cell state, too; it stays H wide.",
+    hint="The equation of c_t is the one of part 3.",
+)
+def cell_projected_too(x, h0, c0, W_ih, W_hh, b_ih, b_hh, W_hr):
+    P, H = W_hr.shape
+    h, c = state_or_zeros(x, h0, P), state_or_zeros(x, c0, H)
+    output = []
+    for x_t in x:
+        h, c = right_step(x_t, h, c, (W_ih, W_hh, b_ih, b_hh))
+        h, c = h @ W_hr.T, c @ W_hr.T
+        output.append(h)
+    return torch.stack(output), (h, c)
+
+
+@mistake(
+    ref.projected_lstm,
     says="You return the last hidden state before its projection.",
     hint="h is P wide, like every output.",
 )
@@ -1183,6 +1254,45 @@ def final_states_of_last_layer(self, x, state=None):
 
 @mistake(
     ref.LSTM.forward,
+    says="Your h_n and c_n hold one row only, that of the last layer and direction.",
+    hint="The final states have one row for every layer and direction.",
+)
+def final_states_of_last_row(self, x, state=None):
+    output, (h, c) = run_layers(self, x, state)
+    return output, (h[-1:], c[-1:])
+
+
+def row_of_layer(self, k, suffix):
+    return k
+
+
+@mistake(
+    ref.LSTM.forward,
+    says="Both directions of your layer k start from row k of the initial state.",
+    hint="The two directions of a layer have a row each.",
+)
+def same_start_for_both_directions(self, x, state=None):
+    return run_layers(self, x, state, row=row_of_layer)
+
+
+def run_backward_over_the_batch(self, k, suffix, x, h0, c0):
+    if suffix == "":
+        return run_direction(self, k, suffix, x, h0, c0)
+    y, state = ref.lstm(x.flip(1), h0, c0, *parameters_of(self, k, suffix))
+    return y.flip(1), state
+
+
+@mistake(
+    ref.LSTM.forward,
+    says="Your backward direction turns the batch round instead of time.",
+    hint="x is (T, N, D): which axis is time?",
+)
+def batch_turned_round(self, x, state=None):
+    return run_layers(self, x, state, run=run_backward_over_the_batch)
+
+
+@mistake(
+    ref.LSTM.forward,
     says="You return the final state as (c_n, h_n).",
     hint="The order of the pair is h_n, c_n.",
 )
@@ -1334,6 +1444,19 @@ def keep_with_probability_p(self, x):
 )
 def dropout_inverted(self, x, state=None):
     return run_layers(self, x, state, between=keep_with_probability_p)
+
+
+def drop_all_but_p(self, x):
+    return nn.functional.dropout(x, 1 - self.dropout.p, self.training)
+
+
+@mistake(
+    ref.LSTM.forward,
+    says="You pass 1 - dropout as the probability of dropping, so dropout=0 drops everything.",
+    hint="dropout=0.1 drops one entry in ten.",
+)
+def dropout_of_one_minus_p(self, x, state=None):
+    return run_layers(self, x, state, between=drop_all_but_p)
 
 
 def drop_whole_features(self, x):
@@ -1655,6 +1778,18 @@ def no_derivative_of_tanh_c(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
 
 @mistake(
     ref.lstm_step_backward,
+    says="You took 1 - c_t² as the derivative of the tanh between c_t and h_t.",
+    hint="The derivative of tanh is written with its output.",
+)
+def tanh_c_derivative_of_input(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
+    _, i, f, g, o, tanh_c = forward_again(x, h, c, W_ih, W_hh, b_ih, b_hh)
+    dc_all = dc_t + dh_t * o * (1 - (f * c + i * g) ** 2)
+    dz = from_gates(dc_all * g, dc_all * c, dc_all * i, dh_t * tanh_c, i, f, g, o)
+    return from_z(dz, dc_all * f, x, h, W_ih, W_hh)
+
+
+@mistake(
+    ref.lstm_step_backward,
     says="You left out dc_t, the gradient that reaches the cell state from later steps.",
     hint="c_t is used twice, by h_t and by the next step: the two gradients add.",
 )
@@ -1735,6 +1870,41 @@ def old_cell_without_forget_gate(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
 
 @mistake(
     ref.lstm_step_backward,
+    says="You exchanged the gradients of i and f.",
+    hint="Look at what each gate is multiplied with in the equation of c_t.",
+)
+def input_and_forget_gate_exchanged(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
+    _, i, f, g, o, tanh_c = forward_again(x, h, c, W_ih, W_hh, b_ih, b_hh)
+    dc_all = dc_t + dh_t * o * (1 - tanh_c**2)
+    dz = from_gates(dc_all * c, dc_all * g, dc_all * i, dh_t * tanh_c, i, f, g, o)
+    return from_z(dz, dc_all * f, x, h, W_ih, W_hh)
+
+
+@mistake(
+    ref.lstm_step_backward,
+    says="Your gradient of c takes only the dc_t you are given; what reaches c_t through h_t is missing there.",
+    hint="c_t is used twice, by h_t and by the next step: the two gradients add.",
+)
+def old_cell_from_later_steps_only(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
+    dx, dh, _, *rest = backward_step(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t)
+    _, _, f, _, _, _ = forward_again(x, h, c, W_ih, W_hh, b_ih, b_hh)
+    return dx, dh, dc_t * f, *rest
+
+
+@mistake(
+    ref.lstm_step_backward,
+    says="Your gradient of W_hh uses the new hidden state instead of the old one.",
+    hint="Look at what W_hh is multiplied with in the equation of z.",
+)
+def state_weight_with_new_hidden(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
+    _, i, f, g, o, tanh_c = forward_again(x, h, c, W_ih, W_hh, b_ih, b_hh)
+    dc_all = dc_t + dh_t * o * (1 - tanh_c**2)
+    dz = from_gates(dc_all * g, dc_all * c, dc_all * i, dh_t * tanh_c, i, f, g, o)
+    return from_z(dz, dc_all * f, x, o * tanh_c, W_ih, W_hh)
+
+
+@mistake(
+    ref.lstm_step_backward,
     id="R19",
     says="You added dh_t to the gradient of the previous hidden state.",
     hint="h_t and the h the step started from are different tensors; every way between them uses W_hh.",
@@ -1779,6 +1949,26 @@ def biases_not_summed(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
 def averaged_over_batch(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
     gradients = backward_step(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t)
     return *gradients[:3], *(gradient / len(x) for gradient in gradients[3:])
+
+
+@mistake(
+    ref.lstm_step_backward,
+    says="You averaged the gradients of the biases over the batch.",
+    hint="The loss is given; whether it is a mean is not the step's business: the contributions add.",
+)
+def biases_averaged(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
+    gradients = backward_step(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t)
+    return *gradients[:5], gradients[5] / len(x), gradients[6] / len(x)
+
+
+@mistake(
+    ref.lstm_step_backward,
+    says="You averaged the gradients of the weights over the batch.",
+    hint="The loss is given; whether it is a mean is not the step's business: the contributions add.",
+)
+def weights_averaged(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
+    gradients = backward_step(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t)
+    return *gradients[:3], gradients[3] / len(x), gradients[4] / len(x), *gradients[5:]
 
 
 @mistake(
