@@ -313,6 +313,51 @@ def scores_rounded_root(Q, K):
 
 @mistake(
     ref.scores,
+    says="You divide by half the width: Python reads d ** 1/2 as (d ** 1) / 2.",
+    hint="Powers come before quotients: put the exponent in brackets, or use math.sqrt.",
+)
+def scores_half_width(Q, K):
+    return Q @ K.transpose(-1, -2) / (K.shape[-1] ** 1 / 2)
+
+
+@mistake(
+    ref.scores,
+    says="You divide by the width and then by 2: Python reads S / d ** 1/2 as (S / d) / 2.",
+    hint="Powers come before quotients: put the exponent in brackets, or use math.sqrt.",
+)
+def scores_width_and_half(Q, K):
+    return Q @ K.transpose(-1, -2) / K.shape[-1] ** 1 / 2
+
+
+@mistake(
+    ref.scores,
+    says="You divide by 2, however wide a key is.",
+    hint="Read the width from the last axis of K.",
+)
+def scores_divided_by_two(Q, K):
+    return Q @ K.transpose(-1, -2) / 2
+
+
+@mistake(
+    ref.scores,
+    says="You scale by the first axis of Q: the number of queries, or the batch as soon as there is one.",
+    hint="√d_k is about how wide a key is: read the last axis of K.",
+)
+def scores_root_of_first_axis_of_queries(Q, K):
+    return Q @ K.transpose(-1, -2) / math.sqrt(Q.shape[0])
+
+
+@mistake(
+    ref.scores,
+    says="You scale by the first axis of K: the number of keys, or the batch as soon as there is one.",
+    hint="√d_k is about how wide a key is: read the last axis of K.",
+)
+def scores_root_of_first_axis_of_keys(Q, K):
+    return Q @ K.transpose(-1, -2) / math.sqrt(K.shape[0])
+
+
+@mistake(
+    ref.scores,
     says="You divide with //, which throws the decimals of the scores away.",
     hint="Scores are real numbers: use the ordinary division.",
     id="S42",
@@ -564,6 +609,16 @@ def softmax_global_max(S):
 
 @mistake(
     ref.softmax_rows,
+    says="You subtract the largest score of the whole tensor: rows with small scores underflow to 0.",
+    hint="Each row has its own maximum: amax over the last axis, keepdim=True.",
+)
+def softmax_global_max_guarded(S):
+    E = torch.exp(S - S.max())
+    return E / E.sum(dim=-1, keepdim=True).clamp(min=1e-12)
+
+
+@mistake(
+    ref.softmax_rows,
     says="You subtract the largest score of each column, but normalise rows.",
     hint="Take the largest score along the same axis as the sum: the keys.",
     id="S19",
@@ -740,6 +795,51 @@ def masked_inverted_by_fill_value(S, mask):
 def masked_inverted_but_for_blocked_rows(S, mask):
     A = torch.softmax(S.masked_fill(mask, -1e30), dim=-1)
     return A * mask.any(dim=-1, keepdim=True)
+
+
+@mistake(
+    ref.masked_softmax,
+    says="Your mask works the wrong way round, and a row that may look everywhere becomes NaN.",
+    hint="True means may look: fill where the mask is False.",
+)
+def masked_inverted_nan(S, mask):
+    return torch.softmax(S.masked_fill(mask, -math.inf), dim=-1)
+
+
+@mistake(
+    ref.masked_softmax,
+    says="You fill the allowed scores, and the product with the mask at the end removes all the others.",
+    hint="True means may look: fill where the mask is False.",
+)
+def masked_inverted_times_mask(S, mask):
+    return torch.softmax(S.masked_fill(mask, torch.finfo(S.dtype).min), dim=-1) * mask
+
+
+@mistake(
+    ref.masked_softmax,
+    says="You fill the allowed scores, and the product with the mask at the end leaves only zeros and NaN.",
+    hint="True means may look: fill where the mask is False.",
+)
+def masked_inverted_nan_times_mask(S, mask):
+    return torch.softmax(S.masked_fill(mask, -math.inf), dim=-1) * mask
+
+
+@mistake(
+    ref.masked_softmax,
+    says="You multiply the mask by -inf: 0 · inf is NaN, so every allowed score becomes NaN.",
+    hint="Choose between two values (masked_fill, where) instead of multiplying.",
+)
+def masked_zero_times_inf(S, mask):
+    return torch.softmax(S + (~mask) * -math.inf, dim=-1)
+
+
+@mistake(
+    ref.masked_softmax,
+    says="You multiply the mask by -inf: 0 · inf is NaN, and your zeros in its place wipe out every row.",
+    hint="Choose between two values (masked_fill, where) instead of multiplying.",
+)
+def masked_zero_times_inf_repaired(S, mask):
+    return torch.nan_to_num(torch.softmax(S + (~mask) * -math.inf, dim=-1), nan=0.0)
 
 
 @mistake(
@@ -932,6 +1032,16 @@ def masked_nan_gradient(S, mask):
 def masked_max_of_blocked(S, mask):
     E = torch.exp(S - S.amax(dim=-1, keepdim=True)) * mask
     return torch.nan_to_num(E / E.sum(dim=-1, keepdim=True), nan=0.0)
+
+
+@mistake(
+    ref.masked_softmax,
+    says="You subtract the largest score of the row, blocked keys included: rows far below it become 0.",
+    hint="Block first; only allowed keys may decide about the maximum.",
+)
+def masked_max_of_blocked_guarded(S, mask):
+    E = torch.exp(S - S.amax(dim=-1, keepdim=True)) * mask
+    return E / E.sum(dim=-1, keepdim=True).clamp(min=1e-12)
 
 
 @mistake(
@@ -1130,6 +1240,28 @@ def attention_softmax_over_queries(Q, K, V, mask=None):
 
 @mistake(
     ref.attention,
+    says="Without a mask you normalise over the queries: the columns of the weights sum to 1, not the rows.",
+    hint="Each query spreads its attention over the keys, mask or no mask.",
+)
+def attention_softmax_over_queries_without_mask(Q, K, V, mask=None):
+    S = ref.scores(Q, K)
+    A = torch.softmax(S, dim=-2) if mask is None else ref.masked_softmax(S, mask)
+    return A @ V, A
+
+
+@mistake(
+    ref.attention,
+    says="Without a mask you normalise along axis 1, which is the axis of the keys only as long as there is no batch.",
+    hint="Count axes from the end: the keys are the last one.",
+)
+def attention_softmax_on_axis_one(Q, K, V, mask=None):
+    S = ref.scores(Q, K)
+    A = torch.softmax(S, dim=1) if mask is None else ref.masked_softmax(S, mask)
+    return A @ V, A
+
+
+@mistake(
+    ref.attention,
     says="You add up the keys instead of the values: the output does not depend on V.",
     hint="Keys decide about the weights, values are what is extracted.",
     id="S22",
@@ -1305,6 +1437,29 @@ def attention_always_causal(Q, K, V, mask=None):
     i = torch.arange(S.shape[-2], device=S.device)[:, None]
     past = torch.arange(S.shape[-1], device=S.device) <= i
     A = ref.masked_softmax(S, past if mask is None else mask & past)
+    return A @ V, A
+
+
+@mistake(
+    ref.attention,
+    says="You take a causal mask where none is given.",
+    hint="mask=None means that every query may look at every key.",
+)
+def attention_causal_by_default(Q, K, V, mask=None):
+    S = ref.scores(Q, K)
+    A = ref.masked_softmax(S, ref.causal_mask(S.shape[-1]) if mask is None else mask)
+    return A @ V, A
+
+
+@mistake(
+    ref.attention,
+    says="You hide the keys behind position i from query i where no mask is given.",
+    hint="mask=None means that every query may look at every key.",
+)
+def attention_triangle_by_default(Q, K, V, mask=None):
+    S = ref.scores(Q, K)
+    past = torch.ones(S.shape[-2:], dtype=torch.bool, device=S.device).tril()
+    A = ref.masked_softmax(S, past if mask is None else mask)
     return A @ V, A
 
 
