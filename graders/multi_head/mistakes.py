@@ -540,6 +540,26 @@ def attention_scales_by_token_width(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None
 
 @mistake(
     ref.multi_head_attention,
+    says="You scale with D_q / n_heads, as if a key were as wide as a head's share of a token.",
+    hint="W_K decides how wide a key is: read the width after projection and split.",
+)
+def attention_scales_by_share_of_token(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
+    Q, K, V = project(X_q, X_kv, W_Q, W_K, W_V, n_heads)
+    return mix(block(Q @ K.transpose(-1, -2) / math.sqrt(X_q.shape[-1] // n_heads), mask), V)
+
+
+@mistake(
+    ref.multi_head_attention,
+    says="You scale with D_kv / n_heads, as if a key were as wide as a head's share of a token.",
+    hint="W_K decides how wide a key is: read the width after projection and split.",
+)
+def attention_scales_by_share_of_asked_token(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
+    Q, K, V = project(X_q, X_kv, W_Q, W_K, W_V, n_heads)
+    return mix(block(Q @ K.transpose(-1, -2) / math.sqrt(X_kv.shape[-1] // n_heads), mask), V)
+
+
+@mistake(
+    ref.multi_head_attention,
     id="S05",
     says="You multiply the scores by √d_k where they are to be divided by it.",
     hint="Wide keys make large dot products; the scale has to make them smaller.",
@@ -614,6 +634,16 @@ def attention_softmax_over_heads(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
     Q, K, V = project(X_q, X_kv, W_Q, W_K, W_V, n_heads)
     A = torch.softmax(block(scores(Q, K), mask), dim=-3).nan_to_num(0.0)
     return ref.merge_heads(A @ V)
+
+
+@mistake(
+    ref.multi_head_attention,
+    says="Your softmax runs along axis 1, which is that of the queries or the heads, depending on the batch.",
+    hint="Count axes from the end: the keys are the last one.",
+)
+def attention_softmax_on_axis_one(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
+    Q, K, V = project(X_q, X_kv, W_Q, W_K, W_V, n_heads)
+    return ref.merge_heads(torch.softmax(block(scores(Q, K), mask), dim=1) @ V)
 
 
 @mistake(
@@ -797,6 +827,28 @@ def attention_fills_minus_10(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
 def attention_fills_minus_100(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
     Q, K, V = project(X_q, X_kv, W_Q, W_K, W_V, n_heads)
     return mix(block(scores(Q, K), mask, -100.0), V)
+
+
+@mistake(
+    ref.multi_head_attention,
+    says="You read the mask the other way round: you block what it allows.",
+    hint="True means may look.",
+)
+def attention_inverts_mask_to_zero(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
+    Q, K, V = project(X_q, X_kv, W_Q, W_K, W_V, n_heads)
+    A = torch.softmax(block(scores(Q, K), None if mask is None else ~mask), dim=-1)
+    return ref.merge_heads(torch.nan_to_num(A, nan=0.0) @ V)
+
+
+@mistake(
+    ref.multi_head_attention,
+    says="You give the mask its head axis in place 1, which is right for exactly one batch dimension.",
+    hint="Count axes from the end: the heads stand in front of queries and keys.",
+)
+def attention_mask_head_axis_in_place_one(X_q, X_kv, W_Q, W_K, W_V, n_heads, mask=None):
+    Q, K, V = project(X_q, X_kv, W_Q, W_K, W_V, n_heads)
+    S = scores(Q, K)
+    return mix(S if mask is None else S.masked_fill(~mask.unsqueeze(1), -math.inf), V)
 
 
 @mistake(
@@ -1233,6 +1285,80 @@ def module_inverts_mask(self, X_q, X_kv=None, mask=None):
 def module_inverts_mask_to_nan(self, X_q, X_kv=None, mask=None):
     Q, K, V = (ref.split_heads(Y, self.n_heads) for Y in packed(self, X_q, X_kv))
     return self.out_proj(mix(block(scores(Q, K), None if mask is None else ~mask), V))
+
+
+@mistake(
+    ref.MultiHeadAttention.forward,
+    says="Your module always attends to X_q itself; X_kv has no influence, and its mask does not fit.",
+    hint="Only when X_kv is None do keys and values come from X_q.",
+)
+def module_replaces_x_kv(self, X_q, X_kv=None, mask=None):
+    return self.out_proj(attend(*packed(self, X_q, None), self.n_heads, mask))
+
+
+@mistake(
+    ref.MultiHeadAttention.forward,
+    says="Your module takes the mask as PyTorch's module does, True = blocked.",
+    hint="In this course True means may look, as in scaled_dot_product_attention.",
+)
+def module_inverts_mask_to_zero(self, X_q, X_kv=None, mask=None):
+    Q, K, V = (ref.split_heads(Y, self.n_heads) for Y in packed(self, X_q, X_kv))
+    A = torch.softmax(block(scores(Q, K), None if mask is None else ~mask), dim=-1)
+    return self.out_proj(ref.merge_heads(torch.nan_to_num(A, nan=0.0) @ V))
+
+
+@mistake(
+    ref.MultiHeadAttention.forward,
+    says="Your module is always causal, and ignores the mask.",
+    hint="mask=None means that every query may look at every key; look for is_causal.",
+)
+def module_always_causal(self, X_q, X_kv=None, mask=None):
+    Q, K, V = packed(self, X_q, X_kv)
+    past = torch.ones(Q.shape[-2], K.shape[-2], dtype=torch.bool, device=Q.device).tril()
+    return self.out_proj(attend(Q, K, V, self.n_heads, past))
+
+
+@mistake(
+    ref.MultiHeadAttention.forward,
+    says="Your module is causal where no mask is given.",
+    hint="mask=None means that every query may look at every key; look for is_causal.",
+)
+def module_causal_by_default(self, X_q, X_kv=None, mask=None):
+    Q, K, V = packed(self, X_q, X_kv)
+    past = torch.ones(Q.shape[-2], K.shape[-2], dtype=torch.bool, device=Q.device).tril()
+    return self.out_proj(attend(Q, K, V, self.n_heads, past if mask is None else mask))
+
+
+@mistake(
+    ref.MultiHeadAttention.forward,
+    says="Your module fills blocked scores with -10, which is not low enough: they still get some weight.",
+    hint="A fill has to be lower than any score can be: -inf is.",
+)
+def module_fills_minus_10(self, X_q, X_kv=None, mask=None):
+    Q, K, V = (ref.split_heads(Y, self.n_heads) for Y in packed(self, X_q, X_kv))
+    return self.out_proj(mix(block(scores(Q, K), mask, -10.0), V))
+
+
+@mistake(
+    ref.MultiHeadAttention.forward,
+    says="Your module multiplies the scores with the mask: a blocked key gets the score 0 and with it some weight.",
+    hint="exp(0) is 1; a blocked score has to go to -∞.",
+)
+def module_multiplies_scores_with_mask(self, X_q, X_kv=None, mask=None):
+    Q, K, V = (ref.split_heads(Y, self.n_heads) for Y in packed(self, X_q, X_kv))
+    S = scores(Q, K)
+    return self.out_proj(mix(S if mask is None else S * mask.unsqueeze(-3), V))
+
+
+@mistake(
+    ref.MultiHeadAttention.forward,
+    says="Your module applies the mask after the softmax, so the rows of weights sum to less than 1.",
+    hint="Block before the softmax, so that the allowed keys share the whole attention.",
+)
+def module_masks_after_softmax(self, X_q, X_kv=None, mask=None):
+    Q, K, V = (ref.split_heads(Y, self.n_heads) for Y in packed(self, X_q, X_kv))
+    A = torch.softmax(scores(Q, K), dim=-1)
+    return self.out_proj(ref.merge_heads((A if mask is None else A * mask.unsqueeze(-3)) @ V))
 
 
 @mistake(

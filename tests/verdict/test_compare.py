@@ -208,3 +208,20 @@ class TestChangedInputs:
             return answer
 
         agree(InProcess(tidy), lecture.scores, *draw("n d", "m d", n=2, m=3, d=4))
+
+
+class TestRandomAnswers:
+    """A wrong answer that is another one every time says so."""
+
+    def test_are_told_from_wrong_ones(self):
+        """Dropout that nobody asked for cannot be named by its numbers."""
+
+        def dropping(Q, K):
+            return torch.dropout(lecture.scores(Q, K), 0.5, True)
+
+        def doubled(Q, K):
+            return 2 * lecture.scores(Q, K)
+
+        q, k = draw("n d", "m d", n=5, m=7, d=4)
+        assert "is dropout active?" in failure(agree, InProcess(dropping), lecture.scores, q, k).fact
+        assert "is dropout active?" not in failure(agree, InProcess(doubled), lecture.scores, q, k).fact

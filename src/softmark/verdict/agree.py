@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ from softmark.verdict.case import Case, current
 from softmark.verdict.compare import Difference, compare
 from softmark.verdict.diagnose import NAMEABLE, causes_of, probe
 from softmark.verdict.model import Category, Cause, Failed, Verdict
-from softmark.verdict.truth import truth_of
+from softmark.verdict.truth import numeric_leaves, truth_of
 
 
 def agree(
@@ -52,18 +53,38 @@ def agree(
         return
     case.record(name, found.ratio, difference.category, double=double)
     causes, diagnosed = causes_of(answer.value, truth, case) if nameable else ((), False)
-    raise Failed(_verdict(difference, case, name, answer, causes, diagnosed))
+    if not causes:
+        difference = replace(difference, fact=difference.fact + _besides(difference, got, args, kwargs, answer))
+    raise Failed(_verdict(difference, case, name, causes, diagnosed))
 
 
-def _verdict(
-    difference: Difference, case: Case, name: str, answer: Answer, causes: tuple[Cause, ...], diagnosed: bool
-) -> Verdict:
-    """The difference and its causes as one verdict. A changed input explains what no named mistake does."""
+def _besides(difference: Difference, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> str:
+    """A clause about what may explain a wrong answer that no named mistake does."""
+    if answer.changed:
+        return f"; it also changes its input in place ({', '.join(answer.changed)})"
+    if difference.category is Category.VALUE and _is_random(got, args, kwargs, answer):
+        return "; a second call gives other values: is dropout active?"
+    return ""
+
+
+def _is_random(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> bool:
+    """Whether the same call gives another answer of the same form."""
+    if not isinstance(got, StudentCallable):
+        return False
+    try:
+        again = ask(got, args, kwargs)
+    except Failed:
+        return False
+    leaves = [leaf.nan_to_num() for leaf in numeric_leaves(answer.value)]
+    others = [leaf.nan_to_num() for leaf in numeric_leaves(again.value)]
+    if [leaf.shape for leaf in leaves] != [leaf.shape for leaf in others]:
+        return False
+    return not all(torch.allclose(a.double(), b.double()) for a, b in zip(leaves, others, strict=True))
+
+
+def _verdict(difference: Difference, case: Case, name: str, causes: tuple[Cause, ...], diagnosed: bool) -> Verdict:
+    """The difference and its causes as one verdict."""
     staff = f"check {len(case.checks)} ({name}) of case {case.id or 'without id'}, seed {case.seed}"
     staff += f", worst error over tolerance {difference.ratio:.3g}"
-    fact = difference.fact
-    if answer.changed and not causes:
-        fact += f"; it also changes its input in place ({', '.join(answer.changed)})"
-    return Verdict(
-        difference.category, fact, difference.where, staff, causes, picture=difference.picture, diagnosed=diagnosed
-    )
+    fact, where, picture = difference.fact, difference.where, difference.picture
+    return Verdict(difference.category, fact, where, staff, causes, picture=picture, diagnosed=diagnosed)

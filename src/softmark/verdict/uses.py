@@ -12,8 +12,7 @@ from typing import Any, Protocol
 
 import torch
 
-from softmark.verdict.agree import ask
-from softmark.verdict.callee import StudentCallable
+from softmark.verdict.callee import StudentCallable, ask
 from softmark.verdict.case import current
 from softmark.verdict.draw import draw
 from softmark.verdict.leaves import map_tensors, tensors_in
