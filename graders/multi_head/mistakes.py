@@ -1331,16 +1331,6 @@ def module_causal_by_default(self, X_q, X_kv=None, mask=None):
 
 @mistake(
     ref.MultiHeadAttention.forward,
-    says="Your module fills blocked scores with -10, which is not low enough: they still get some weight.",
-    hint="A fill has to be lower than any score can be: -inf is.",
-)
-def module_fills_minus_10(self, X_q, X_kv=None, mask=None):
-    Q, K, V = (ref.split_heads(Y, self.n_heads) for Y in packed(self, X_q, X_kv))
-    return self.out_proj(mix(block(scores(Q, K), mask, -10.0), V))
-
-
-@mistake(
-    ref.MultiHeadAttention.forward,
     says="Your module multiplies the scores with the mask: a blocked key gets the score 0 and with it some weight.",
     hint="exp(0) is 1; a blocked score has to go to -∞.",
 )

@@ -156,6 +156,15 @@ def exponent_over_d_minus_2(n, d):
 
 @mistake(
     ref.angles,
+    says="You space the exponents evenly from 0 to 1, so your last pair reaches 10000 exactly.",
+    hint="The last exponent is 2i/d for the last i, which is less than 1.",
+)
+def exponents_up_to_one(n, d):
+    return positions(n) / 10000 ** torch.linspace(0, 1, (d + 1) // 2, dtype=torch.float64)
+
+
+@mistake(
+    ref.angles,
     says="Your exponent is divided by d-1 instead of d.",
     hint="For d = 6 the exponents are 0, 2/6 and 4/6.",
 )
@@ -967,6 +976,47 @@ def clipped_on_the_left_only(n, m, table):
 def clipped_too_early(n, m, table):
     L = table.shape[-1] // 2
     return table[..., offsets(n, m).clamp(-(L - 1), L - 1) + L]
+
+
+@mistake(
+    ref.relative_bias,
+    says="You clip at L-1 on the right: the last entry of the table is never used.",
+    hint="A table of 7 entries has L = 3, and offset 3 has an entry of its own.",
+)
+def clipped_too_early_on_the_right(n, m, table):
+    L = table.shape[-1] // 2
+    return table[..., offsets(n, m).clamp(-L, L - 1) + L]
+
+
+@mistake(
+    ref.relative_bias,
+    says="You clip at L-1 on the right: the last entry of the table is never used.",
+    hint="A table of 7 entries has L = 3, and offset 3 has an entry of its own.",
+)
+def selected_too_early_on_the_right(n, m, table):
+    L = table.shape[-1] // 2
+    entry = offsets(n, m).clamp(-L, L - 1) + L
+    return table.index_select(-1, entry.flatten()).unflatten(-1, (n, m))  # no index -1 where L is 0
+
+
+@mistake(
+    ref.relative_bias,
+    says="You take L from the first axis of the table, which is the axis of the heads as soon as there are any.",
+    hint="The table is (…, 2L+1): count axes from the end.",
+)
+def L_from_first_axis(n, m, table):
+    L = len(table) // 2
+    return table[..., offsets(n, m).clamp(-L, L) + L]
+
+
+@mistake(
+    ref.relative_bias,
+    says="Your L is one too large: offset 0 is the entry in the middle of the table.",
+    hint="A table of 7 entries has L = 3 and its middle at index 3.",
+)
+def L_one_too_large(n, m, table):
+    L = (table.shape[-1] + 1) // 2
+    return table[..., offsets(n, m).clamp(-L, L) + L]
 
 
 @mistake(

@@ -111,6 +111,7 @@ class Layer(nn.Module):
         super().__init__()
         self.inner = nn.Linear(width, 2)
         self.scale = nn.Parameter(torch.ones(()))
+        self.plain: torch.Tensor = torch.ones(3)
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
 
     def forward(self, x, twice=False):
@@ -476,9 +477,11 @@ class TestWrongWeights:
              "Layer: it has no parameter named `inner.weigth`; is your `inner.weight` meant to be it?"),
             ({"out.weight": torch.ones(1)}, "Layer: it has no parameter named `out.weight`"),
             ({"a": X, "b": X}, "Layer: it has no parameter named `a` (and 1 more)"),
+            ({"inner": X}, "Layer: it has no parameter named `inner`; your `inner` is a module, not an nn.Parameter"),
+            ({"plain": X}, "Layer: it has no parameter named `plain`; your `plain` is no nn.Parameter"),
             ({"inner.weight": torch.ones(3, 2)}, "Layer: parameter `inner.weight` has shape (2, 3), expected (3, 2)"),
         ],
-        ids=["misspelt", "missing", "two missing", "misshapen"],
+        ids=["misspelt", "missing", "two missing", "a module", "plain", "misshapen"],
     )  # fmt: skip
     def test_say_what_is_wrong(self, change: dict[str, torch.Tensor | None], fact: str, student: Student) -> None:
         """A misspelt, missing or misshapen parameter has a message of its own."""

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import islice
 
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
+_KEPT = re.compile(r"^[ \t]*self\.(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 _OF_TORCH = re.compile(r"(in_proj_)?(weight|bias)(_[ih]h_l\d(_reverse)?)?|\d{1,2}")
 _MOST_DEFINITIONS, _LONGEST_NAME = 1000, 60
@@ -58,6 +59,10 @@ class Handed:
         """Whether a parameter's dotted name is made of words of the file, and of names and numbers that torch gives."""
         return all(piece in self._words or _OF_TORCH.fullmatch(piece) for piece in name.split("."))
 
+    def keeps(self, name: str) -> bool:
+        """Whether the file has a line `self.name = …`."""
+        return name in self._kept
+
     @cached_property
     def _definitions(self) -> dict[str, list[tuple[str, int]]]:
         found: dict[str, list[tuple[str, int]]] = {}
@@ -78,6 +83,10 @@ class Handed:
     @cached_property
     def _words(self) -> frozenset[str]:
         return frozenset(word for file in self.loaded for word in re.findall(r"\w+", self._text(file)))
+
+    @cached_property
+    def _kept(self) -> frozenset[str]:
+        return frozenset(name for file in self.loaded for name in _KEPT.findall(self._text(file)))
 
     def _text(self, file: str) -> str:
         return self.files.get(file, b"").decode("utf-8", "replace")

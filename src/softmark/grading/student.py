@@ -235,7 +235,8 @@ def _weights_problem(given: Mapping[str, torch.Tensor], own: Mapping[str, torch.
         sayable = [name for name in unexpected[:1000] if handed.writes(name)]
         near = difflib.get_close_matches(missing[0], sayable, n=1, cutoff=0.6)
         misspelt = f"; is your `{near[0]}` meant to be it?" if near else ""
-        return f"it has no parameter named `{missing[0]}`{misspelt}{_others(missing)}"
+        instead = _kept_otherwise(missing[0], own, handed) or misspelt
+        return f"it has no parameter named `{missing[0]}`{instead}{_others(missing)}"
     for name, tensor in given.items():
         if own[name].shape != tensor.shape:
             return f"parameter `{name}` has shape {tuple(own[name].shape)}, expected {tuple(tensor.shape)}"
@@ -252,6 +253,14 @@ def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: Hand
         f"its state_dict has an entry{called} that the handout does not name{_others(unexpected)}: "
         "a buffer is registered with persistent=False"
     )
+
+
+def _kept_otherwise(name: str, own: Mapping[str, torch.Tensor], handed: Handed) -> str:
+    """A clause about a parameter that is missing although the object keeps something under its name."""
+    if not handed.keeps(name):
+        return ""
+    is_module = any(key.startswith(f"{name}.") for key in own)
+    return f"; your `{name}` is a module, not an nn.Parameter" if is_module else f"; your `{name}` is no nn.Parameter"
 
 
 def _others(names: Sequence[str]) -> str:
