@@ -91,7 +91,7 @@ class Grader:
         )  # fmt: skip
         first = Lane(_pipe(self._process.stdin), _pipe(self._process.stdout), self._how_it_ended)
         self.lanes = (first, *map(_lane, pairs))
-        self._setup = setup
+        self._setup = msgspec.structs.replace(setup, lanes=lanes)
 
     @property
     def pid(self) -> int:

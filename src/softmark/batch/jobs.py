@@ -78,7 +78,7 @@ class Fingerprints:
     """What a grading depends on, and what is handed back with it: two with the same fingerprint have the same files."""
 
     def __init__(self, homework: Homework, setup: Setup) -> None:
-        self._with = msgspec.json.encode((provenance(homework, setup.isolation), setup.budget_seconds))
+        self._with = msgspec.json.encode((provenance(homework, setup.isolation, setup.device), setup.budget_seconds))
 
     def of(self, task: Task, known: Known) -> str:
         handed = task.handed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from softmark.cli.exits import FAULT, INTERRUPTED, TERMINATED
-from softmark.cli.options import Isolation
+from softmark.cli.options import DeviceChoice, Isolation
 
 if TYPE_CHECKING:
     from softmark.grading.homework import Homework
@@ -35,6 +35,9 @@ def grade(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Submissions side by side; 0: one for each core.", min=0)] = 0,
     isolation: Annotated[Isolation, typer.Option(help="Grade behind these walls or not at all.")] = Isolation.full,
+    device: Annotated[
+        DeviceChoice, typer.Option(help="Where submissions run; auto: on a graphics card, if there is one.")
+    ] = DeviceChoice.cpu,
     fresh: Annotated[bool, typer.Option("--fresh", help="Grade again what has not changed, too.")] = False,
     timeout: Annotated[
         float | None, typer.Option(help="Seconds that one submission may take altogether.", min=1, show_default=False)
@@ -42,6 +45,7 @@ def grade(
     json: Annotated[bool, typer.Option("--json", help="Print the Result of one file as JSON.")] = False,
 ) -> None:
     """Grade what was handed in, with the hidden tests, in a walled process: one file, or a whole class."""
+    from softmark.grading.device import choose
     from softmark.grading.errors import UsageError
     from softmark.grading.homework import course_root, load_homework
     from softmark.grading.messages import Setup
@@ -51,7 +55,11 @@ def grade(
     one = len(paths) == 1 and not os.path.isdir(paths[0]) and paths[0].suffix.casefold() != ".zip"
     if json and not one:
         raise UsageError("--json is for one file; of a class, softmark keeps submissions/ID/results.json in -o")
-    setup = Setup(str(root), homework.name, isolation.value, timeout, progress=one and output is not None)
+    chosen = choose(device.value)
+    if chosen.line:
+        typer.echo(f"softmark: {chosen.line}", err=True)
+    keep = one and output is not None
+    setup = Setup(str(root), homework.name, isolation.value, timeout, chosen.name, progress=keep)
     faulty = (
         _grade_file(paths[0], output, homework, setup, json)
         if one

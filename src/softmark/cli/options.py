@@ -10,3 +10,11 @@ class Isolation(StrEnum):
     user = "user"
     process = "process"
     none = "none"
+
+
+class DeviceChoice(StrEnum):
+    """What --device accepts."""
+
+    auto = "auto"
+    cpu = "cpu"
+    cuda = "cuda"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from softmark.cli.exits import FAULT, FINDINGS
-from softmark.cli.options import Isolation
+from softmark.cli.options import DeviceChoice, Isolation
 
 if TYPE_CHECKING:
     from softmark.grading.homework import Homework
@@ -28,6 +28,12 @@ def gradescope(
         float, typer.Option(help="Seconds for the whole run: less than the platform allows.", min=10)
     ] = 540.0,
     isolation: Annotated[Isolation, typer.Option(help="Grade behind these walls or not at all.")] = Isolation.full,
+    device: Annotated[
+        DeviceChoice,
+        typer.Option(
+            envvar="SOFTMARK_DEVICE", help="Where the submission runs; auto: on a graphics card, if there is one."
+        ),
+    ] = DeviceChoice.cpu,
     prepare: Annotated[
         bool, typer.Option("--prepare", help="Grade nothing: write source/pending.json, with which a run begins.")
     ] = False,
@@ -35,13 +41,15 @@ def gradescope(
     """Grade the submission in a Gradescope container, and keep results/results.json valid all the time."""
     from softmark.batch.platform import Place, grade_there
     from softmark.batch.platform import prepare as prepare_there
+    from softmark.grading.device import choose
     from softmark.grading.messages import Setup
     from softmark.grading.result import Status
     from softmark.report.gradescope import write_results
 
     place = Place(root)
     homework = _homework(place.source, assignment)
-    setup = Setup(str(homework.root), homework.name, isolation.value)
+    chosen = choose(device.value)
+    setup = Setup(str(homework.root), homework.name, isolation.value, device=chosen.name)
     if prepare:
         prepare_there(place, setup, lambda result: write_results(result, place.pending))
         typer.echo(f"{homework.name}: the results of second zero are in {place.pending}")
@@ -52,6 +60,8 @@ def gradescope(
         sink=lambda so_far: write_results(so_far, place.results, for_staff=True),
         meanwhile=lambda: import_module("softmark.report.table"),
     )  # fmt: skip
+    if chosen.line:
+        typer.echo(chosen.line)
     _tell_staff(result)
     if result.status is Status.GRADER_ERROR:
         raise typer.Exit(FAULT)

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from softmark.grading.desk import Desk
+from softmark.grading.device import files_for
 from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.homework import Homework, load_homework
 from softmark.grading.judging import Judge
@@ -112,7 +113,7 @@ def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: S
     if not isinstance(setup, Setup):
         return
     try:
-        sandbox = _sandbox(zygote, Level(setup.isolation))
+        sandbox = _sandbox(zygote, Level(setup.isolation), files_for(setup.device))
         try:
             homework = load_homework(setup.homework, setup.path)
             sys.path.insert(0, setup.root)  # for `from reference import …` in hidden tests
@@ -129,7 +130,7 @@ def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: S
             zygote.close()
 
 
-def _sandbox(zygote: Zygote | None, asked: Level) -> Sandbox:
+def _sandbox(zygote: Zygote | None, asked: Level, device_files: tuple[str, ...]) -> Sandbox:
     """The sandbox of the level asked for, or a refusal that says why not and what there is."""
     if zygote is not None and asked > Level.PROCESS:
         finding = examine(zygote, asked)
@@ -141,4 +142,4 @@ def _sandbox(zygote: Zygote | None, asked: Level) -> Sandbox:
             )
     elif zygote is None and asked > Level.PROCESS:
         raise UsageError(f"isolation level {asked} needs Linux: say --isolation process if that is enough.")
-    return open_sandbox(zygote, asked)
+    return open_sandbox(zygote, asked, device_files)

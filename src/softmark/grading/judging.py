@@ -38,6 +38,8 @@ from softmark.sandbox.limits import Limits
 from softmark.sandbox.machine import fitting
 
 _NAMING_OF_A_PART = 2.0  # seconds of processor time that looking for the names of a part's mistakes may take
+_OF_DEVICE_MEMORY = 0.9
+"""What all lanes together may take of a graphics card's memory; the rest is the driver's."""
 
 
 class Judge:
@@ -52,7 +54,12 @@ class Judge:
         self._items: dict[str, list[pytest.Item]] = {spec.nodeid: [] for spec in desk.specs}
         for item in items:
             self._items[desk.spec_of(item).nodeid].append(item)
-        self._provenance = provenance(self._homework, str(sandbox.level))
+        self._provenance = provenance(self._homework, str(sandbox.level), setup.device)
+
+    @property
+    def device(self) -> str:
+        """Where submissions run."""
+        return self._setup.device
 
     def move_to(self, sandbox: Sandbox) -> None:
         """From now on submissions run in this one."""
@@ -67,7 +74,8 @@ class Judge:
         start = time.monotonic()
         deadline = start + self._setup.budget_seconds if self._setup.budget_seconds else None
         handed = Handed(job.main, job.files, job.cells)
-        session = StudentSession(self._sandbox, handed, self._homework, self._limits, deadline)
+        device = {"name": self._setup.device, "share": _OF_DEVICE_MEMORY / self._setup.lanes}
+        session = StudentSession(self._sandbox, handed, self._homework, self._limits, deadline, device)
         session.naming_budget = _NAMING_OF_A_PART if job.naming else 0.0
         result = msgspec.structs.replace(
             self.pending(), submission=job.submission, notes=job.notes, staff_notes=job.staff_notes

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from softmark.grading.device import files_for
 from softmark.grading.judging import Judge
 from softmark.grading.messages import Done, Job, Progress, receive, send
 from softmark.sandbox.isolation import open_sandbox
@@ -113,7 +114,7 @@ def _be_a_judge(
             stream.close()
         if lane.engines is not None:
             lane.engines.hand_over()
-        sandbox = open_sandbox(lane.zygote, level)
+        sandbox = open_sandbox(lane.zygote, level, files_for(judge.device))
         try:
             judge.move_to(sandbox)
             with lane.launcher.makefile("rb") as requests, lane.launcher.makefile("wb") as replies:

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from softmark.grading.device import CPU
 from softmark.grading.result import Result, Submission
 
 _LENGTH = 8
@@ -27,6 +28,10 @@ class Setup(msgspec.Struct, frozen=True, tag=True):
     isolation: str
     budget_seconds: float | None = None
     """Wall time that one submission may take altogether."""
+    device: str = CPU
+    """Where submissions run: cpu, cuda:0, or (for tests of the way there) pretended."""
+    lanes: int = 1
+    """How many share the device."""
     progress: bool = True
     """Whether to send a result after each test, for a reader that keeps a file up to date."""
 

@@ -7,14 +7,16 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
+from softmark.grading.device import CPU, described
 from softmark.grading.homework import Homework
 from softmark.grading.result import Provenance
 
 
-def provenance(homework: Homework, isolation: str) -> Provenance:
+def provenance(homework: Homework, isolation: str, device: str = CPU) -> Provenance:
     """The versions on this machine, and the state of the hidden tests and the reference."""
     return Provenance(
         isolation=isolation,
+        device=described(device),
         softmark=version("softmark"),
         torch=version("torch"),
         python=platform.python_version(),

@@ -12,6 +12,7 @@ import hashlib
 import math
 import time
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from softmark.grading.cells import CellReport
@@ -46,6 +47,7 @@ class StudentSession:
         homework: Homework,
         limits: Limits,
         deadline: float | None = None,
+        device: Mapping[str, Any] | None = None,
     ) -> None:
         self.mentions: tuple[tuple[str, str, int], ...] = ()
         """Forbidden names that the text mentions, each with file and line."""
@@ -61,6 +63,7 @@ class StudentSession:
         self.handed = handed
         self._sandbox, self._limits = sandbox, limits
         self._deadline = deadline
+        self._device = None if device is None else dict(device)
         self._process: StudentProcess | None = None
         self._unloadable: StudentFailure | None = None
         self._parts: set[str] = set()
@@ -124,6 +127,7 @@ class StudentSession:
         """Why the submission could not be loaded in a new process; None if that is now the present one."""
         process = self._start()
         message = {"op": "load", "file": self.handed.main, "cells": self._cells(), "rules": self._rules()}
+        message["device"] = self._device
         self._process = process
         try:
             done = process.request(message, self._limits.import_seconds, self._time_left())

@@ -6,8 +6,10 @@ count_ops  how many torch operations the call dispatched, by name
 weights    the state_dict or the parameters of a module object, by name; with weights given, they are loaded first and
            the module takes their dtype
 mode       train() or eval() on a module object
-on_meta    the call on tensors of a second device (other_device.py), so that a tensor made on a fixed device shows with
-           no GPU present
+on_meta    the call on tensors of another device than the CPU, be it a pretended one (other_device.py), so that a
+           tensor made on a fixed device shows with no GPU present
+
+On another device than the CPU (devices.py) all but on_meta do the same there.
 """
 
 from __future__ import annotations
@@ -16,14 +18,15 @@ import copy
 import inspect
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from softmark.sandbox.devices import Device, Pretended, map_tensors, tensors_in
 from softmark.sandbox.loading import Loaded
-from softmark.sandbox.other_device import OtherDevice, place
 from softmark.sandbox.warned import at_the_students_line
 from softmark.sandbox.wire import Handle, Meta
 
@@ -36,24 +39,28 @@ class SignatureMismatch(TypeError):
     """The student's function does not take the arguments the handout names."""
 
 
-def perform(submission: Loaded, request: dict[Any, Any]) -> dict[str, Any]:
-    """Carry out one "call" request."""
+def perform(submission: Loaded, request: dict[Any, Any], device: Device | None = None) -> dict[str, Any]:
+    """Carry out one "call" request, on the CPU if no other device is given."""
+    device = device or Device()
     function, owner = _find(submission, request["target"], request["method"])
-    args = tuple(_unwrap(submission, value) for value in request["args"])
-    kwargs = {name: _unwrap(submission, value) for name, value in request["kwargs"].items()}
+    given = device.send((request["args"], request["kwargs"]))
+    args = tuple(_unwrap(submission, value) for value in given[0])
+    kwargs = {name: _unwrap(submission, value) for name, value in given[1].items()}
     if request["how"] not in ("weights", "mode"):
         _check_signature(function, args, kwargs)
-    before = copy.deepcopy((request["args"], request["kwargs"])) if request["watch"] else None
-    with at_the_students_line(), submission.guard.watching(_root_name(submission, request["target"])):
+    before = copy.deepcopy(given) if request["watch"] else None
+    guarded = submission.guard.watching(_root_name(submission, request["target"]))
+    elsewhere = request["how"] == "on_meta"
+    with at_the_students_line(), guarded, nullcontext() if elsewhere else device.running():
         match request["how"]:
             case "plain":
                 done = _plain(function, args, kwargs)
             case "vjp":
-                done = _vjp(function, owner, args, kwargs, request["cotangent"])
+                done = _vjp(function, owner, args, kwargs, device.send(request["cotangent"]))
             case "count_ops":
                 done = _count_ops(function, args, kwargs)
             case "on_meta":
-                done = _elsewhere(function, owner, args, kwargs)
+                done = _elsewhere(function, owner, args, kwargs, device)
             case "weights":
                 done = _weights(_module(owner), *args)
             case "mode":
@@ -62,10 +69,14 @@ def perform(submission: Loaded, request: dict[Any, Any]) -> dict[str, Any]:
             case other:
                 raise ValueError(f"unknown way to call: {other}")
     if inspect.isclass(function):
+        if isinstance(done["value"], nn.Module):
+            device.settle(done["value"])
         done["value"] = submission.keep(done["value"])
+    elif request["how"] in ("plain", "vjp", "count_ops") and (owner is not None or tensors_in(given)):
+        device.require(done["value"])
     if before is not None:
-        done["changed"] = _changed(before, (request["args"], request["kwargs"]))
-    return done
+        done["changed"] = _changed(before, given)
+    return dict(device.fetch(done))
 
 
 def _find(submission: Loaded, target: Any, method: str | None) -> tuple[Callable[..., Any], Any]:
@@ -145,7 +156,7 @@ def _vjp(
     kwargs = {name: _leaf(value) for name, value in kwargs.items()}
     parameters = dict(owner.named_parameters()) if owner is not None else {}
     # Copies: whether an input is changed in place is asked by other tests, and autograd allows it of no leaf.
-    value = function(*_map(args, torch.Tensor.clone), **_map(kwargs, torch.Tensor.clone))
+    value = function(*map_tensors(args, torch.Tensor.clone), **map_tensors(kwargs, torch.Tensor.clone))
     wanted = [*args, *kwargs.values(), *parameters.values()]
     gradients = _gradients(value, cotangent, wanted)
     split = len(args), len(args) + len(kwargs)
@@ -232,25 +243,17 @@ def _count_ops(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 def _elsewhere(
-    function: Callable[..., Any], owner: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], owner: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device
 ) -> dict[str, Any]:
-    state = [*owner.parameters(), *owner.buffers()] if owner is not None else []
-    for tensor in state:
-        place(tensor)
-    with OtherDevice() as mode:
-        value = function(*_map(args, place), **_map(kwargs, place))
-    return {"value": _map(value, lambda tensor: _describe(tensor) if mode.has(tensor) else tensor)}
+    """On the device in use if it is not the CPU, where everything is in its place."""
+    elsewhere = Pretended() if device.name == "cpu" else device
+    if owner is not None:
+        elsewhere.settle(owner)
+    args, kwargs = elsewhere.send((args, kwargs))
+    with elsewhere.running():
+        value = function(*args, **kwargs)
+    return {"value": map_tensors(value, lambda tensor: _describe(tensor) if elsewhere.holds(tensor) else tensor)}
 
 
 def _describe(tensor: torch.Tensor) -> Meta:
     return Meta(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape))
-
-
-def _map(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
-    if isinstance(value, torch.Tensor):
-        return change(value)
-    if type(value) in (list, tuple):
-        return type(value)(_map(item, change) for item in value)
-    if type(value) is dict:
-        return {key: _map(item, change) for key, item in value.items()}
-    return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 import signal
 from typing import Any
 
@@ -44,6 +45,9 @@ _KINDS = (
     *("a value nested too deeply", "an int of more than", "a str with a lone surrogate", "a dict with a key of"),
 )
 
+_DEVICES = re.compile(r"(cpu|meta|cuda:\d), expected (meta|cuda:\d)")
+_MIXED = re.compile(r"all tensors to be on the same device.*?\b(cpu|meta|cuda:\d)\b.*?\b(cpu|meta|cuda:\d)\b")
+
 _SIGNALS = {
     signal.SIGSEGV: "crashed with a segmentation fault (it touched memory that is not its own)",
     signal.SIGBUS: "crashed with a bus error (it touched memory that does not exist)",
@@ -78,6 +82,8 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
             return StudentFailure("missing", f"`{asked_for}` is not defined in the file")
         case "type":
             return _no_plain_value(detail)
+        case "device" if _DEVICES.fullmatch(detail):
+            return StudentFailure("device", f"returned a tensor on {detail}: create it with device=x.device")
         case "forbidden":
             return StudentFailure("forbidden", detail, "", raised)
         case "memory":
@@ -123,6 +129,9 @@ def _cause(raised: Raised) -> str | None:
         return "changes in place a tensor that the gradient still needs: compute a new tensor instead"
     if raised.cls in ("ModuleNotFoundError", "ImportError"):
         return "imports something that is not available here"
+    mixed = _MIXED.search(message)
+    if raised.cls == "RuntimeError" and mixed:
+        return f"uses tensors on {mixed[1]} and {mixed[2]} together: create new ones with device=x.device"
     if raised.cls in ("AssertionError", "RuntimeError") and ("CUDA" in message or "NVIDIA" in message):
         return "asks for a GPU, and there is none here: create tensors on the device of the input"
     if raised.cls in ("PermissionError", "OSError", "URLError", "gaierror") and (

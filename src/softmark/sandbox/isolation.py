@@ -59,8 +59,9 @@ class Finding:
 class Walled:
     """Forks workers from the zygote behind the walls of a level (`full`, `user`, or none: `process`)."""
 
-    def __init__(self, zygote: Zygote, level: Level) -> None:
+    def __init__(self, zygote: Zygote, level: Level, device_files: tuple[str, ...] = ()) -> None:
         self.level = level
+        self._device_files = device_files
         self.dirty = False
         self._zygote = zygote
         self._root = ScratchRoot()
@@ -75,7 +76,15 @@ class Walled:
         directory = self._root.make(files, uid)
         behind = self.level in (Level.FULL, Level.USER)
         backstop = math.ceil(limits.import_seconds + _BACKSTOP_TESTS * limits.cpu_seconds)
-        walls = Walls(str(directory), uid, limits, backstop, use_landlock=behind, use_seccomp=behind)
+        walls = Walls(
+            str(directory),
+            uid,
+            limits,
+            backstop,
+            use_landlock=behind,
+            use_seccomp=behind,
+            device_files=self._device_files,
+        )
         return ForkedWorker(self._zygote, walls, limits, self._note_end)
 
     def close(self) -> None:
@@ -150,13 +159,13 @@ def highest(zygote: Zygote) -> list[Finding]:
     return findings
 
 
-def open_sandbox(zygote: Zygote | None, level: Level) -> Sandbox:
-    """The sandbox of a level that has been found to hold here."""
+def open_sandbox(zygote: Zygote | None, level: Level, device_files: tuple[str, ...] = ()) -> Sandbox:
+    """The sandbox of a level that has been found to hold here, with the use of these device files."""
     if level is Level.NONE:
         return Bare()
     if zygote is None or (level is Level.PROCESS and not _forked_process_holds(zygote)):
         return Spawned()
-    return Walled(zygote, level)
+    return Walled(zygote, level, device_files)
 
 
 def _forked_process_holds(zygote: Zygote) -> bool:

@@ -21,6 +21,7 @@ What is granted:
                 and memory that BLAS, OpenMP and torch look up. The process's own /proc entry, and not its
                 children's.
   * read-write: the scratch directory (files, directories, links; no sockets, pipes or devices); /dev/null.
+  * a graphics card, where submissions are graded on one: its driver's device files, and what is told of them.
   * execute:    nothing. Homework starts no programs, and a copied program or ld.so would be one.
   * TCP, abstract sockets, signals to outsiders: nothing.
 
@@ -73,6 +74,9 @@ _SYSTEM = (
     *("/dev/zero", "/dev/random", "/dev/urandom"),
 )
 
+_OF_DRIVERS = ("/proc/driver/nvidia", "/proc/devices", "/sys/module/nvidia", "/sys/bus/pci/devices")
+"""What NVIDIA's libraries look up before they open a device."""
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -117,15 +121,17 @@ def abi() -> int:
 
 
 @cache
-def fence(readable: tuple[str, ...] = ()) -> Fence:
-    """The rules for this machine and interpreter, plus read access to `readable`, which must exist."""
-    present = sorted({os.path.realpath(path) for path in (*_SYSTEM, *_libraries()) if os.path.exists(path)})
+def fence(readable: tuple[str, ...] = (), device_files: tuple[str, ...] = ()) -> Fence:
+    """The rules for this machine and interpreter, plus `readable` and full use of `device_files`, which must exist."""
+    facts = _OF_DRIVERS if device_files else ()
+    present = sorted({os.path.realpath(path) for path in (*_SYSTEM, *facts, *_libraries()) if os.path.exists(path)})
     outermost = [path for path in present if not any(_beneath(path, other) for other in present)]
     return Fence(
         abi(),
         (
             *(Rule(path, _READ, may_be_unreachable=True) for path in outermost),
             *(Rule(os.path.realpath(path, strict=True), _READ) for path in readable),
+            *(Rule(path, _READ_FILE | _WRITE_FILE | _IOCTL_DEV) for path in device_files),
             Rule("/dev/null", _READ_FILE | _WRITE_FILE | _TRUNCATE),
         ),
     )

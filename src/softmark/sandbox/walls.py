@@ -83,6 +83,8 @@ class Walls:
     use_seccomp: bool = True
     readable: tuple[str, ...] = ()
     """Files and directories the submission may read beside the libraries."""
+    device_files: tuple[str, ...] = ()
+    """Device files it may use: those of a graphics card's driver."""
 
 
 def prepare(walls: Walls) -> None:
@@ -90,7 +92,7 @@ def prepare(walls: Walls) -> None:
     _environment_block()
     _capabilities()
     if walls.use_landlock:
-        landlock.fence(walls.readable)
+        landlock.fence(walls.readable, walls.device_files)
     if walls.use_seccomp:
         seccomp.program()
 
@@ -132,6 +134,7 @@ def environment(scratch: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "MPLBACKEND": "Agg",
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # or matrix products on a graphics card differ from run to run
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONNOUSERSITE": "1",
     }
@@ -225,7 +228,7 @@ def _restrict_files(walls: Walls) -> None:
     needed = landlock.FILES if walls.uid is not None else landlock.SIGNALS
     there = landlock.abi()
     _insist(there >= needed, f"Landlock version {needed} is needed, this kernel has {there}")
-    landlock.fence(walls.readable).restrict(walls.scratch)
+    landlock.fence(walls.readable, walls.device_files).restrict(walls.scratch)
 
 
 def _filter_calls(walls: Walls) -> None:

@@ -6,7 +6,8 @@ weight, a secret. So it may run anything.
 Protocol, frames of wire.py on one stream, strictly one reply to one request:
 
     (first)   {"id": 0, "done": "ready"}, or {"id": 0, "failed": "walls", "detail": why} and the end
-    request   {"id": n, "op": "load", "file": name, "rules": [...], "cells": None, or of a notebook see cells.py}
+    request   {"id": n, "op": "load", "file": name, "rules": [...], "cells": None, or of a notebook see cells.py,
+               "device": see devices.py; the CPU if it is left out}
               {"id": n, "op": "call", "target": name or Handle, "method": name or None, "args": [...], "kwargs": {...},
                "how": "plain" | "vjp" | "count_ops" | "on_meta", "cotangent": value, "seed": int or None}
               {"id": n, "op": "probe", ...}          softmark's own attacks, see probe.py
@@ -27,7 +28,7 @@ import os
 import sys
 from typing import Any, NoReturn, cast
 
-from softmark.sandbox import calls, forbidden, loading, probe, raised, reset, wire
+from softmark.sandbox import calls, devices, forbidden, loading, probe, raised, reset, wire
 from softmark.sandbox.cells import Request
 from softmark.sandbox.walls import WallError, Walls, raise_walls
 
@@ -87,6 +88,7 @@ class Worker:
         self._pid = os.getpid()
         self._initial = reset.Snapshot.take()
         self._submission: loading.Loaded | None = None
+        self._device = devices.Device()
 
     def serve(self, requests: int, replies: int) -> None:
         while True:
@@ -109,6 +111,8 @@ class Worker:
             failure = {"failed": "missing", "detail": str(missing)}
         except wire.Unsupported as refusal:
             failure = {"failed": "type", "detail": str(refusal)}
+        except devices.WrongDevice as where:
+            failure = {"failed": "device", "detail": str(where)}
         except forbidden.ForbiddenUse as use:
             failure = {"failed": "forbidden", "detail": use.name, "raised": self._describe(use)}
         except BaseException as error:  # KeyboardInterrupt, SystemExit, pytest's Skipped: all are the student's
@@ -125,10 +129,12 @@ class Worker:
             raise RuntimeError("a call arrived before the submission was loaded")
         if request["seed"] is not None:
             self._initial.restore(request["seed"])
+            self._device.seed(request["seed"])
             self._submission.forget_handles()
-        return calls.perform(self._submission, request)
+        return calls.perform(self._submission, request, self._device)
 
     def _load(self, request: dict[Any, Any]) -> dict[str, Any]:
+        self._device = devices.device_of(request.get("device"))
         file, rules = request["file"], request["rules"]
         if request["cells"] is None:
             loaded = loading.load(self._scratch, file, rules)
