@@ -10,6 +10,7 @@ import hashlib
 import os
 import subprocess
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ def built(docker: Docker, **arguments: str) -> Iterator[Image]:
     with tempfile.TemporaryDirectory(prefix="softmark-context-", dir="/var/tmp") as place:
         context = Path(place)
         _clone(context)
-        _link(wheelhouse(), context / "wheelhouse")
+        _copy(wheelhouse(), context / "wheelhouse")
         given = {"BASE": docker.image, "HOMEWORK": HOMEWORK, **arguments}
         done = docker.client(
             *("build", "--network=none", "--force-rm", "--label=softmark-test", f"--tag={NAME}"),
@@ -81,8 +82,10 @@ def built(docker: Docker, **arguments: str) -> Iterator[Image]:
 
 def wheelhouse() -> Path:
     """A wheelhouse for this state of the dependencies; made on first use."""
-    asked = b"".join((ROOT / name).read_bytes() for name in ("pyproject.toml", "constraints.txt"))
-    made = CACHE / f"wheelhouse-{hashlib.sha256(asked).hexdigest()[:16]}"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    asked = project["project"]["dependencies"] + project["build-system"]["requires"]
+    state = "\n".join(asked) + (ROOT / "constraints.txt").read_text()
+    made = CACHE / f"wheelhouse-{hashlib.sha256(state.encode()).hexdigest()[:16]}"
     if not made.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="wheelhouse-", dir=CACHE) as place:
@@ -101,5 +104,5 @@ def _clone(place: Path) -> None:
         Path(f"{place}.tar").unlink()
 
 
-def _link(source: Path, target: Path) -> None:
+def _copy(source: Path, target: Path) -> None:
     subprocess.run(["cp", "--recursive", "--reflink=auto", source, target], check=True)

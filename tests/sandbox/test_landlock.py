@@ -30,6 +30,17 @@ def write(path: str) -> None:
         file.write("x")
 
 
+class TestDeviceFiles:
+    """What a graphics card needs, tried on a device file that every machine has."""
+
+    def test_can_be_used_where_it_is_allowed(self, level: str) -> None:
+        """A named device file can be opened for reading and writing; without its name it cannot."""
+        assert attempt(lambda: os.close(os.open("/dev/full", os.O_RDWR)), level).refused
+        assert not attempt(
+            lambda: os.close(os.open("/dev/full", os.O_RDWR)), level, device_files=("/dev/full",)
+        ).refused
+
+
 class TestReading:
     @pytest.mark.parametrize("path", ["/etc/passwd", "/etc/hostname", "/proc/1/cmdline", "/proc/version"])
     def test_system_file(self, level: str, path: str) -> None:
