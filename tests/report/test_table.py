@@ -125,6 +125,14 @@ class TestShow:
         )
 
 
+class TestRemark:
+    def test_is_wrapped_and_not_cut(self) -> None:
+        """A diagnosis that is longer than its column stands in the table as a whole."""
+        words = [f"word{number}" for number in range(20)]
+        table, _, _ = printed(with_student_text(" ".join(words)), 80).partition("total")
+        assert all(word in table for word in words)
+
+
 class TestHostileText:
     @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
     def test_controls_nothing(self, payload: str) -> None:

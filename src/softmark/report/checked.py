@@ -76,7 +76,7 @@ class _CheckedLayout(_Layout):
         for part in told.parts:
             sign = self.sign(part.outcome, part.earned, part.points)
             count = Text(f"{part.earned:g} of {part.points:g}", style=str(sign.style))
-            table.add_row(sign, self.text(f"{part.number}  {part.title}"), count, self.text(part.remark, "dim"))
+            table.add_row(sign, self.text(f"{part.number}  {part.title}"), count, self.remark(part))
         return table
 
     def _matrices(self, picture: Picture) -> RenderableType:

@@ -24,6 +24,7 @@ from softmark.report.feedback import (
     Code,
     Drawing,
     Feedback,
+    PartLine,
     Section,
     Sentence,
     Tone,
@@ -123,6 +124,10 @@ class _Layout:
         safe = log_safe(content).encode(self.encoding, "backslashreplace").decode(self.encoding)
         return Text(safe, style=style)
 
+    def remark(self, part: PartLine) -> Text:
+        """What is said of a part in its line of the table: wherever it is wrapped, no line begins with `::`."""
+        return self.text(part.remark.replace("::", ": :"), "dim")
+
     def sign(self, outcome: Outcome, earned: float, points: float) -> Text:
         """✓ all points, ◐ some, ✗ none; · not run yet, ! the grader's own fault."""
         partly = outcome is Outcome.FAILED and 0 < earned < points
@@ -152,7 +157,7 @@ class _Layout:
                 self.text(f"{part.number}  {part.title}"),
                 self._points(part.earned, part.points, earned, str(sign.style)),
             ]
-            table.add_row(*row if self.narrow else [*row, self.text(part.remark, "dim")])
+            table.add_row(*row if self.narrow else [*row, self.remark(part)])
         return table
 
     def _points(self, earned: float, points: float, width: int, style: str) -> Text:
