@@ -310,7 +310,7 @@ def check_bias(student, n, m, table):
         fact = (
             "relative_bias: reads beyond the table (IndexError): are offsets clipped to -L … L before they are shifted"
         )
-        fact += " to an index, and is it an index of the last axis?"
+        fact += " shifted to an index, and is it an index of the last axis?"
         raise Failed(replace(failure.verdict, fact=fact)) from failure
 
 

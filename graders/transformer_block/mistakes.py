@@ -149,6 +149,44 @@ def norm_eps_outside_root(X, gain, bias, eps):
 
 @mistake(
     ref.layer_norm,
+    says="You divide by the standard deviation with d - 1, and add ε to it, outside the root.",
+    hint="x.std() is not what the formula has under its fraction bar: look at the d and at the place of ε.",
+)
+def norm_unbiased_with_eps_outside(X, gain, bias, eps):
+    return gain * (X - X.mean(dim=-1, keepdim=True)) / (X.std(dim=-1, keepdim=True) + eps) + bias
+
+
+@mistake(
+    ref.layer_norm,
+    says="You divide by the standard deviation with d - 1, and leave out ε.",
+    hint="x.std() is not what the formula has under its fraction bar.",
+)
+def norm_unbiased_without_eps(X, gain, bias, eps):
+    return gain * (X - X.mean(dim=-1, keepdim=True)) / X.std(dim=-1, keepdim=True) + bias
+
+
+@mistake(
+    ref.layer_norm,
+    says="You take the root of variance and ε apart: √σ² + √ε is not √(σ² + ε).",
+    hint="Add first, then take one root.",
+)
+def norm_two_roots(X, gain, bias, eps):
+    mu, sigma = X.mean(dim=-1, keepdim=True), X.std(dim=-1, unbiased=False, keepdim=True)
+    return gain * (X - mu) / (sigma + eps**0.5) + bias
+
+
+@mistake(
+    ref.layer_norm,
+    says="You take mean and variance over axis 1, which is the features only as long as there is no batch.",
+    hint="Count axes from the end: the features are the last one.",
+)
+def norm_over_axis_one(X, gain, bias, eps):
+    mu, var = X.mean(dim=1, keepdim=True), X.var(dim=1, unbiased=False, keepdim=True)
+    return gain * (X - mu) / torch.sqrt(var + eps) + bias
+
+
+@mistake(
+    ref.layer_norm,
     id="N06",
     says="You add ε to the numerator as well.",
     hint="A token whose features are all equal must become the bias exactly.",
@@ -712,6 +750,16 @@ def post_other_eps(X, p, n_heads, mask=None):
 
 @mistake(
     ref.post_norm_block,
+    says="Your layer norms use an ε of 1e-6.",
+    hint="EPS stands at the top of the file.",
+)
+def post_small_eps(X, p, n_heads, mask=None):
+    Y = norm1(X + ref.self_attention(X, p, n_heads, mask), p, 1e-6)
+    return norm2(Y + network(Y, p), p, 1e-6)
+
+
+@mistake(
+    ref.post_norm_block,
     says="Your block ignores the mask.",
     hint="Pass it on to the attention.",
 )
@@ -727,6 +775,15 @@ def post_ignores_mask(X, p, n_heads, mask=None):
 )
 def post_inverts_mask(X, p, n_heads, mask=None):
     return post_norm(X, p, lambda Z: attend(Z, Z, p, n_heads, blocking(mask)))
+
+
+@mistake(
+    ref.post_norm_block,
+    says="Your block lets tokens look exactly where they may not.",
+    hint="True means may look in this course; PyTorch's own functions do not all agree with each other.",
+)
+def post_passes_mask_inverted(X, p, n_heads, mask=None):
+    return post_norm(X, p, lambda Z: ref.self_attention(Z, p, n_heads, None if mask is None else ~mask))
 
 
 @mistake(
@@ -1020,6 +1077,16 @@ def pre_other_eps(X, p, n_heads, mask=None):
 
 @mistake(
     ref.pre_norm_block,
+    says="Your layer norms use an ε of 1e-6.",
+    hint="EPS stands at the top of the file.",
+)
+def pre_small_eps(X, p, n_heads, mask=None):
+    Y = X + ref.self_attention(norm1(X, p, 1e-6), p, n_heads, mask)
+    return Y + network(norm2(Y, p, 1e-6), p)
+
+
+@mistake(
+    ref.pre_norm_block,
     says="Your block ignores the mask.",
     hint="Pass it on to the attention.",
 )
@@ -1035,6 +1102,15 @@ def pre_ignores_mask(X, p, n_heads, mask=None):
 )
 def pre_inverts_mask(X, p, n_heads, mask=None):
     return pre_norm(X, p, lambda Z: attend(Z, Z, p, n_heads, blocking(mask)))
+
+
+@mistake(
+    ref.pre_norm_block,
+    says="Your block lets tokens look exactly where they may not.",
+    hint="True means may look in this course; PyTorch's own functions do not all agree with each other.",
+)
+def pre_passes_mask_inverted(X, p, n_heads, mask=None):
+    return pre_norm(X, p, lambda Z: ref.self_attention(Z, p, n_heads, None if mask is None else ~mask))
 
 
 @mistake(
@@ -1407,6 +1483,24 @@ def module_attends_across_the_batch(self, X, mask=None):
 
 @mistake(
     ref.TransformerBlock.forward,
+    says="You press the batch into one axis and then attend along it: tokens look at other examples.",
+    hint="nn.MultiheadAttention takes (T, N, D) unless it is made with batch_first=True.",
+)
+def module_attends_along_flat_batch(self, X, mask=None):
+    p, N = weights_of(self), X.reshape(-1, *X.shape[-2:]).shape[0]
+    allowed = None if mask is None else mask.expand(*X.shape[:-2], *2 * X.shape[-2:-1])
+    if allowed is not None and allowed.shape[-1] != N:
+        raise RuntimeError("the mask is (T, T), and the attention goes over N examples")
+
+    def attention(Z):
+        flat = Z.reshape(-1, *Z.shape[-2:]).transpose(0, 1)  # (T, N, D)
+        return ref.self_attention(flat, p, self.n_heads, allowed).transpose(0, 1).reshape(Z.shape)
+
+    return run_around(self, X, attention)
+
+
+@mistake(
+    ref.TransformerBlock.forward,
     says="Your module's attention has a single head.",
     hint="Keep n_heads in the constructor and use it in forward.",
 )
@@ -1659,6 +1753,15 @@ def stack_without_diagonal(self, tokens):
 
 @mistake(
     ref.Transformer.forward,
+    says="Your tokens do not see themselves, but only what came before, and the first one sees nothing.",
+    hint="The diagonal belongs to the allowed part.",
+)
+def stack_without_diagonal_anywhere(self, tokens):
+    return through(self.blocks, embedded(self, tokens), may_look(tokens, -1))
+
+
+@mistake(
+    ref.Transformer.forward,
     says="You do not add the positions.",
     hint="The attention cannot tell the order of the tokens by itself.",
 )
@@ -1728,6 +1831,18 @@ def positions_in_every_block(self, tokens):
     X = first(X, mask)
     for block in others:
         X = block(X + rows, mask)
+    return X
+
+
+@mistake(
+    ref.Transformer.forward,
+    says="You add the positions before every block, and to the first block's input twice.",
+    hint="They are added once, to the embedding.",
+)
+def positions_before_every_block(self, tokens):
+    X, mask = embedded(self, tokens), may_look(tokens)
+    for block in self.blocks:
+        X = block(X + self.positions[: tokens.shape[-1]], mask)
     return X
 
 

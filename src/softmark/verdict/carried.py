@@ -81,7 +81,8 @@ class _Earlier:
         self.differs = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        expected = self.target(*args, **kwargs)
+        own_args, own_kwargs = map_tensors((args, kwargs), torch.Tensor.clone)
+        expected = self.target(*own_args, **own_kwargs)  # on copies: it may call other earlier parts of the student's
         answer = ask(self.student, args, kwargs)
         value = answer.value
         got, want = numeric_leaves(value), numeric_leaves(expected)
