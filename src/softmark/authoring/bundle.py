@@ -76,11 +76,7 @@ def _files(homework: Homework, minutes: int, torch_index: str | None) -> Mapping
     if torch_index is not None:
         files["torch-index"] = f"{torch_index}\n".encode()
     files["constraints.txt"] = _unix((checkout / "constraints.txt").read_bytes())
-    files[f"reference/{homework.name}.py"] = homework.reference.read_bytes()
-    for file in homework.folder.rglob("*"):
-        name = file.relative_to(homework.folder)
-        if file.is_file() and "__pycache__" not in name.parts:
-            files[f"graders/{homework.name}/{name.as_posix()}"] = file.read_bytes()
+    files.update({name: file.read_bytes() for name, file in homework.secrets.items()})
     return {**files, **_wheel(checkout)}
 
 

@@ -20,6 +20,7 @@ class Engines:
         self._setup, self._lanes = setup, lanes
         self._lock = threading.RLock()
         self._all: list[Grader] = []
+        self._refused: Exception | None = None
         self._starter = ThreadPoolExecutor(1)  # an engine ends with the thread that started it, so that one stays
 
     @property
@@ -58,8 +59,14 @@ class Engines:
 
     @cached_property
     def _first(self) -> tuple[Grader, Result]:
+        if self._refused is not None:
+            raise self._refused  # every thread asks, and what was refused once need not be started for each
         grader = self._start(self._lanes)
-        return grader, grader.ready()
+        try:
+            return grader, grader.ready()
+        except Exception as error:
+            self._refused = error
+            raise
 
     def _start(self, lanes: int) -> Grader:
         grader = self._starter.submit(Grader, self._setup, lanes).result()

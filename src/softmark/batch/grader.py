@@ -82,13 +82,16 @@ class Grader:
     """
 
     def __init__(self, setup: Setup, lanes: int = 1) -> None:
-        pairs = [socket.socketpair() for _ in range(lanes - 1)]
-        theirs = [their.fileno() for _, their in pairs]
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "softmark.grading", *map(str, theirs)],
-            env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=theirs,
-            process_group=0 if os.name == "posix" else None,
-        )  # fmt: skip
+        try:
+            pairs = [socket.socketpair() for _ in range(lanes - 1)]
+            theirs = [their.fileno() for _, their in pairs]
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-m", "softmark.grading", *map(str, theirs)],
+                env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=theirs,
+                process_group=0 if os.name == "posix" else None,
+            )  # fmt: skip
+        except OSError as error:
+            raise EngineFailed(f"no grading engine can be started ({error.strerror}); try fewer --jobs") from error
         first = Lane(_pipe(self._process.stdin), _pipe(self._process.stdout), self._how_it_ended)
         self.lanes = (first, *map(_lane, pairs))
         self._setup = msgspec.structs.replace(setup, lanes=lanes)

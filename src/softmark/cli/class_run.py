@@ -118,14 +118,21 @@ def _finish(output: Path, homework: Homework, journal: Journal) -> tuple[ClassSu
 
 
 def _summed_up(journal: Journal, homework: Homework, summary: ClassSummary, outdated: list[str]) -> Iterator[Graded]:
-    parts = [(part.number, part.function, rounded(part.points)) for part in homework.parts]
-    for graded, about in journal.graded():
-        if [(part.number, part.function, part.points) for part in graded.result.parts] != parts:
-            outdated.append(graded.id)
-            continue
-        one = with_lateness(graded, about, homework)
+    for one in class_of(journal, homework, outdated):
         summary.add(one)
         yield one
+
+
+def class_of(
+    journal: Journal, homework: Homework, outdated: list[str] | None = None, run: int | None = None
+) -> Iterator[Graded]:
+    """What counts (after that run), with its lateness; of `outdated` gradings, made with other points, only the ids."""
+    parts = [(part.number, part.function, rounded(part.points)) for part in homework.parts]
+    for graded, about in journal.graded(run):
+        if outdated is not None and [(p.number, p.function, p.points) for p in graded.result.parts] != parts:
+            outdated.append(graded.id)
+        else:
+            yield with_lateness(graded, about, homework)
 
 
 def with_lateness(graded: Graded, about: Known, homework: Homework) -> Graded:

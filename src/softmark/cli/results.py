@@ -44,7 +44,8 @@ def export(
         raise UsageError("say what to write: --canvas FILE or --moodle FILE")
     title = ""
     every: list[Grade] = []
-    for graded in class_of(results):
+    outdated: list[str] = []
+    for graded in _class_in(results, outdated=outdated):
         title = graded.result.title
         every.extend(grades_of(graded))
     grades = class_grades(every)
@@ -56,6 +57,8 @@ def export(
             write_moodle(grades, moodle)
     owed = without_mark(grades)
     typer.echo(f"{len(grades) - len(owed)} marks written")
+    for submission in outdated:
+        typer.echo(f"left out: {submission}: graded with other parts or points; grade again first", err=True)
     for grade in owed:
         typer.echo(f"no mark yet: {grade.student.id}: the grader failed; grade again first", err=True)
 
@@ -76,8 +79,8 @@ def regrade(
     from softmark.report.regrade import compare
     from softmark.report.regrade_views import show_regrade, write_regrade
 
-    old = class_of(results, before=True) if against is None else class_of(against)
-    difference = compare(old, class_of(results))
+    old = _class_in(results, before=True) if against is None else _class_in(against)
+    difference = compare(old, _class_in(results))
     if csv is not None:
         with _told(csv):
             write_regrade(difference, csv)
@@ -91,16 +94,15 @@ def regrade(
         show_regrade(difference, Console())
 
 
-def class_of(results: Path, *, before: bool = False) -> Iterator[Graded]:
+def _class_in(results: Path, *, outdated: list[str] | None = None, before: bool = False) -> Iterator[Graded]:
     """What counts in a folder of results: now, or before its last run."""
     from softmark.batch.journal import Journal, homework_of
-    from softmark.cli.class_run import with_lateness
+    from softmark.cli.class_run import class_of
     from softmark.grading.homework import load_homework
 
     homework = load_homework(homework_of(results))
     with Journal(results, homework.name, write=False) as journal:
-        for graded, about in journal.graded(journal.last_that_graded() - 1 if before else None):
-            yield with_lateness(graded, about, homework)
+        yield from class_of(journal, homework, outdated, journal.last_that_graded() - 1 if before else None)
 
 
 @contextmanager

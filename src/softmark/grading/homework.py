@@ -88,6 +88,13 @@ class Homework:
         return f"graders/{self.name}/homework.toml"
 
     @property
+    def secrets(self) -> Mapping[str, Path]:
+        """All that grading needs and no student has, by its name in the course: the folder of tests, the reference."""
+        found = [file for file in self.folder.rglob("*") if file.is_file() and not _is_cache(file, self.folder)]
+        files = [*found, *([self.reference] if self.reference.is_file() else [])]  # tests may do without a reference
+        return {file.relative_to(self.root).as_posix(): file for file in sorted(files)}
+
+    @property
     def reference(self) -> Path:
         """The solution: reference/<hw>.py."""
         return self.root / "reference" / f"{self.name}.py"
@@ -183,6 +190,11 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         whole_notebook=config.whole_notebook,
         attempts=attempt_limit(toml, config.attempts),
     )
+
+
+def _is_cache(file: Path, folder: Path) -> bool:
+    """Whether a tool left it behind."""
+    return any(part == "__pycache__" or part.startswith(".") for part in file.relative_to(folder).parts)
 
 
 def _is_course(folder: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,14 +21,13 @@ def provenance(homework: Homework, isolation: str, device: str = CPU) -> Provena
         softmark=version("softmark"),
         torch=version("torch"),
         python=platform.python_version(),
-        tests_sha256=_hash(sorted(homework.folder.glob("*.[pt]*"))),
-        reference_sha256=_hash([homework.reference]),
+        tests_sha256=_hash({name: file for name, file in homework.secrets.items() if file != homework.reference}),
+        reference_sha256=_hash({name: file for name, file in homework.secrets.items() if file == homework.reference}),
     )
 
 
-def _hash(files: list[Path]) -> str:
+def _hash(files: Mapping[str, Path]) -> str:
     digest = hashlib.sha256()
-    for file in files:
-        if file.is_file():  # tests may do without a reference, and a tool may have left a folder of its own
-            digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for name, file in files.items():
+        digest.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
