@@ -750,16 +750,6 @@ def post_other_eps(X, p, n_heads, mask=None):
 
 @mistake(
     ref.post_norm_block,
-    says="Your layer norms use an ε of 1e-6.",
-    hint="EPS stands at the top of the file.",
-)
-def post_small_eps(X, p, n_heads, mask=None):
-    Y = norm1(X + ref.self_attention(X, p, n_heads, mask), p, 1e-6)
-    return norm2(Y + network(Y, p), p, 1e-6)
-
-
-@mistake(
-    ref.post_norm_block,
     says="Your block ignores the mask.",
     hint="Pass it on to the attention.",
 )
@@ -1073,16 +1063,6 @@ def pre_without_network(X, p, n_heads, mask=None):
 def pre_other_eps(X, p, n_heads, mask=None):
     Y = X + ref.self_attention(norm1(X, p, 1e-12), p, n_heads, mask)
     return Y + network(norm2(Y, p, 1e-12), p)
-
-
-@mistake(
-    ref.pre_norm_block,
-    says="Your layer norms use an ε of 1e-6.",
-    hint="EPS stands at the top of the file.",
-)
-def pre_small_eps(X, p, n_heads, mask=None):
-    Y = X + ref.self_attention(norm1(X, p, 1e-6), p, n_heads, mask)
-    return Y + network(norm2(Y, p, 1e-6), p)
 
 
 @mistake(
