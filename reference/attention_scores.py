@@ -14,6 +14,7 @@ keep the dtype and the device of the input, and no input is ever changed.
 import math
 
 import torch
+import torch.nn.functional as F
 
 # ------------------------------------------------------------------------------------------------------------
 # Part 1: the parameter-free layer

@@ -20,6 +20,7 @@ Sizes: T time steps, N sequences, D features, H units, P features of a projected
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 # ------------------------------------------------------------------------------------------------------------

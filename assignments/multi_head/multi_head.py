@@ -19,6 +19,7 @@ import math
 
 import torch
 import torch.nn as nn
+import torch.nn.functional as F
 
 # ----------------------------------------------------------------------------------------------------------
 # Part 1: split the width into heads
