@@ -167,16 +167,6 @@ def norm_unbiased_without_eps(X, gain, bias, eps):
 
 @mistake(
     ref.layer_norm,
-    says="You take the root of variance and ε apart: √σ² + √ε is not √(σ² + ε).",
-    hint="Add first, then take one root.",
-)
-def norm_two_roots(X, gain, bias, eps):
-    mu, sigma = X.mean(dim=-1, keepdim=True), X.std(dim=-1, unbiased=False, keepdim=True)
-    return gain * (X - mu) / (sigma + eps**0.5) + bias
-
-
-@mistake(
-    ref.layer_norm,
     says="You take mean and variance over axis 1, which is the features only as long as there is no batch.",
     hint="Count axes from the end: the features are the last one.",
 )
