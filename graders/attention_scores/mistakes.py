@@ -799,8 +799,8 @@ def masked_inverted_but_for_blocked_rows(S, mask):
 
 @mistake(
     ref.masked_softmax,
-    says="Your mask works the wrong way round, and a row that may look everywhere becomes NaN.",
-    hint="True means may look: fill where the mask is False.",
+    says="Your mask works the wrong way round: you block what is allowed.",
+    hint="True means that the query may look at the key.",
 )
 def masked_inverted_nan(S, mask):
     return torch.softmax(S.masked_fill(mask, -math.inf), dim=-1)

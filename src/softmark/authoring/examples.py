@@ -195,7 +195,8 @@ def _telling(suspect: Suspect, answer: Any, found: list[tuple[Suspect, Any]]) ->
     """Whether this answer points to this mistake; one in the function itself goes before one in what it calls."""
     alike = [other for other, theirs in found if agrees(answer, given(theirs))]
     direct = [other for other in alike if other.direct]
-    return suspect in (direct or alike) and len(direct or alike) <= MOST_ALIKE
+    said = {other.mistake.says for other in direct or alike}  # several makes of one mistake are one
+    return suspect in (direct or alike) and len(said) <= MOST_ALIKE
 
 
 def _answer(made: Call, weights: Mapping[str, torch.Tensor], truth: Truth, mistake: Mistake) -> Any:
