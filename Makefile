@@ -33,4 +33,4 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 test: $(READY)
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from softmark.batch.grader import Grader
 from softmark.grading.messages import Job, Setup
@@ -19,6 +21,21 @@ from softmark.sandbox.procfs import descendants
 ROOT = Path(__file__).parents[1]
 STRONGEST = "full" if os.geteuid() == 0 else "user"
 SHORT_LIMITS = "[limits]\ncpu_seconds = 1\nimport_seconds = 2\nmemory_mb = 400\nfile_mb = 60\n"
+
+
+SHARE_A_PROCESS = ("tests/docker/", "tests/test_docs.py::TestGenerated")
+"""Tests that use something which is costly to make: a Docker engine and its images, the generated pages."""
+
+
+class Scheduling(LoadScopeScheduling):
+    """What shares something goes to one process, and first; everything else to whichever process is free."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((start for start in SHARE_A_PROCESS if nodeid.startswith(start)), nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

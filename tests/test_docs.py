@@ -96,7 +96,6 @@ class TestGradescopePage:
 class TestGenerated:
     """Pictures and pages that the program makes of itself."""
 
-    @pytest.mark.xdist_group("documents")
     @pytest.mark.parametrize("name", ["feedback.md", *(f"pictures/{p.name}" for p in sorted(PICTURES.glob("*.svg")))])
     def test_is_fresh(self, name: str) -> None:
         """It shows what the program says today: run `python -m tests.pictures` if it does not."""

@@ -21,8 +21,6 @@ from softmark.grading.homework import homework_names, load_homework
 from tests.autograder import ROOT, SOFTMARK, valid_results
 from tests.docker.image import HOMEWORK, NAME, Container, Image, wheelhouse
 
-pytestmark = pytest.mark.xdist_group("docker")
-
 HOMEWORKS = homework_names(ROOT)
 WRONG = {
     "attention_scores": "mixed",

@@ -11,8 +11,6 @@ import pytest
 
 from tests.docker.engine import ROOT, SOFTMARK, Docker
 
-pytestmark = pytest.mark.xdist_group("docker")
-
 REFERENCE = "reference/attention_scores.py"
 GRADE = ("grade", REFERENCE, "-a", "attention_scores")
 NEEDED = ("CHOWN", "DAC_OVERRIDE", "KILL", "SETGID", "SETUID")
