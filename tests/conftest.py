@@ -18,6 +18,8 @@ from softmark.grading.messages import Job, Setup
 from softmark.grading.result import Result, Submission
 from softmark.sandbox.procfs import descendants
 
+os.environ.pop("PYTEST_ADDOPTS", None)  # it is for this run, and not for the sessions that tests start
+
 ROOT = Path(__file__).parents[1]
 STRONGEST = "full" if os.geteuid() == 0 else "user"
 SHORT_LIMITS = "[limits]\ncpu_seconds = 1\nimport_seconds = 2\nmemory_mb = 400\nfile_mb = 60\n"

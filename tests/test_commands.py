@@ -99,7 +99,8 @@ class TestBadUsage:
 
     def test_directory(self, tmp_path: Path) -> None:
         """A folder with nothing in it."""
-        assert "no submission in" in self.refused(grade(tmp_path, "-o", tmp_path / "results"))
+        (tmp_path / "class").mkdir()
+        assert "no submission in" in self.refused(grade(tmp_path / "class", "-o", tmp_path / "results"))
 
     def test_fifo(self, tmp_path: Path) -> None:
         """A named pipe is not waited for."""

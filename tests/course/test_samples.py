@@ -27,7 +27,7 @@ EXPECTED = {
     "lstm_gates/good": ("1234567", ""),
     "lstm_gates/other_machine": ("", "my_course_helpers"),
     "lstm_gates/wrapped": ("123", "torch.nn.LSTM, which is not allowed"),
-    "multi_head/full_width": ("12", "You scale with the width of all heads together"),
+    "multi_head/full_width": ("125", "You scale with the width of all heads together"),
     "multi_head/good": ("12345", ""),
     "multi_head/leaves": ("", "ended the process"),
     "multi_head/loops": ("123", "grows with the number of heads"),

@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from softmark.sandbox.other_device import OtherDevice, place
+from softmark.sandbox.wire import CAPS
 
 CPU, PRETENDED = "cpu", "pretended"
 
@@ -130,12 +131,12 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
     return found
 
 
-def map_tensors(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
-    """The value, however nested, with its tensors changed."""
+def map_tensors(value: Any, change: Callable[[torch.Tensor], Any], depth: int = CAPS.depth) -> Any:
+    """The value with its tensors changed. What is nested deeper than the wire takes is left for the wire to refuse."""
     if isinstance(value, torch.Tensor):
         return change(value)
-    if type(value) in (list, tuple):
-        return type(value)(map_tensors(item, change) for item in value)
-    if type(value) is dict:
-        return {key: map_tensors(item, change) for key, item in value.items()}
+    if depth and type(value) in (list, tuple):
+        return type(value)(map_tensors(item, change, depth - 1) for item in value)
+    if depth and type(value) is dict:
+        return {key: map_tensors(item, change, depth - 1) for key, item in value.items()}
     return value
