@@ -22,38 +22,19 @@ from softmark.grading.homework import COURSE_VARIABLE, load_homework
 from softmark.grading.messages import Job, Setup
 from softmark.grading.result import Result, Status, decode
 from softmark.sandbox.procfs import descendants
+from tests.batch.classes import HIDDEN, RIGHT, STRONGEST
 from tests.grading.course import FILE, NAME, write_course
 from tests.processes import Changes, await_ends
 
-STRONGEST = "full" if os.geteuid() == 0 else "user"
-HIDDEN = '''
-from reference import tiny as ref
-
-
-@number("1")
-@weight(2)
-def test_one(student):
-    """One."""
-    agree(student.one, ref.one, 1.0)
-
-
-@number("2")
-@weight(2)
-@pytest.mark.parametrize("x", [1.0, 2.0])
-def test_two(student, x):
-    """Two."""
-    agree(student.two, ref.two, x)
-'''
-REFERENCE = "def one(x):\n    return x + 1\n\n\ndef two(x):\n    return x * 2\n"
-SLOW = REFERENCE + "\n\ndef two(x):\n    import time\n    time.sleep(100)\n"
+SLOW = RIGHT + "\n\ndef two(x):\n    import time\n    time.sleep(100)\n"
 
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A tiny course, which every command here finds."""
     root = write_course(tmp_path / "course", HIDDEN, points=[2, 2], limits="cpu_seconds = 10\n")
-    (root / "reference" / f"{NAME}.py").write_text(REFERENCE)
-    (root / FILE).write_text(REFERENCE)
+    (root / "reference" / f"{NAME}.py").write_text(RIGHT)
+    (root / FILE).write_text(RIGHT)
     (root / "slow.py").write_text(SLOW)
     monkeypatch.setenv(COURSE_VARIABLE, str(root))
     monkeypatch.chdir(root)
@@ -94,7 +75,7 @@ class TestHomeworkThatIsWrong:
 
     def test_reference_that_raises(self, course: Path) -> None:
         """Exit code 3; that test alone is in error and says why, the others have their marks."""
-        (course / "reference" / f"{NAME}.py").write_text(REFERENCE.replace("x + 1", "x / 0"))
+        (course / "reference" / f"{NAME}.py").write_text(RIGHT.replace("x + 1", "x / 0"))
         done = run("grade", FILE, "--json")
         result = decode(done.stdout)
         assert (done.returncode, result.status, result.total) == (3, Status.GRADER_ERROR, 2.0)
@@ -251,6 +232,13 @@ class TestResultsFile:
         assert process.returncode == (-9 if number is signal.SIGKILL else 130)
         assert number is signal.SIGKILL or not list(temporary.iterdir())
         assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("module", ["batch.one", "report.table", "cli.class_run", "cli.results", "batch.platform"])
+def test_a_launcher_starts_without_torch(module: str) -> None:
+    """Only the engine pays for that import, and shares it with all that is forked from it."""
+    script = f"import sys, softmark.{module}; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-I", "-c", script], check=True)
 
 
 class TestEngine:

@@ -10,8 +10,8 @@ import pytest
 
 from softmark.authoring.notebook import notebook as made_notebook
 from softmark.batch.one import grade_file
-from softmark.grading.cells import COUNTED, CellReport
-from softmark.grading.handed import Handed
+from softmark.grading.cells import CellReport
+from softmark.grading.handed import COUNTED, Handed
 from softmark.grading.homework import homework_names, load_homework
 from softmark.grading.messages import Setup
 from softmark.grading.result import FrameData, Result, Status

@@ -18,8 +18,6 @@ from softmark.sandbox.wire import Frame, Raised
 _MOST = 8  # notes of one kind
 _LONGEST, _LONGEST_REASON = 80, 300
 _IN_SYNTAX_ERROR = re.compile(r" \((?:text )?cell \d+, line \d+\)$")
-COUNTED = "cells are numbered from the top, code cells only"
-"""To be said once where a cell is named: Jupyter itself does not number them."""
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,11 @@ from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.following import JudgedParts
 from softmark.grading.handed import Handed
 from softmark.grading.homework import Homework
+from softmark.grading.judging import not_loadable
 from softmark.grading.marks import TestSpec, base_nodeid, case_id
 from softmark.grading.public import TESTS, Handout, RuleData
 from softmark.grading.result import (
     CaseResult,
-    FrameData,
     Outcome,
     Result,
     Submission,
@@ -38,10 +38,8 @@ from softmark.grading.result import (
     VerdictData,
     finished_test,
     pending,
-    refused,
 )
 from softmark.grading.session import NotLoadable, StudentSession
-from softmark.grading.student import own_frames
 from softmark.grading.trial import Trial
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.isolation import Sandbox
@@ -145,7 +143,7 @@ class PublicTests(Desk):
             for test in (test for part in result.parts for test in judged.tests(part.number)):
                 result = result.with_test(test)
         except NotLoadable as refusal:
-            result = _not_loadable(result, refusal, session)
+            result = not_loadable(result, refusal, session)
         finally:
             session.close()
         return result
@@ -253,16 +251,6 @@ def _waits_for(verdict: VerdictData, part: str, homework: Homework) -> str:
     if name is None or (number == part and own is not None and len(own.functions) == 1):
         return "not done yet"
     return f"{name} is not done yet" if number == part else f"waits for part {number}: {name} is not done yet"
-
-
-def _not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
-    failure = refusal.failure
-    own = own_frames(failure.raised.frames, session) if failure.raised is not None else ()
-    reason = f"{session.handed.main} could not be loaded: {failure.fact}"
-    if failure.detail:
-        reason += f" ({failure.detail})"
-    frames = tuple(FrameData(file=f.file, line=f.line, function=f.function, text=f.text) for f in own)
-    return refused(result, reason, frames)
 
 
 @contextmanager

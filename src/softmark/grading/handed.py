@@ -17,6 +17,9 @@ _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+
 _KEPT = re.compile(r"^[ \t]*self\.(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 _OF_TORCH = re.compile(r"(in_proj_)?(weight|bias)(_[ih]h_l\d(_reverse)?)?|\d{1,2}")
+COUNTED = "cells are numbered from the top, code cells only"
+"""To be said once where a cell is named: Jupyter itself does not number them."""
+
 _MOST_DEFINITIONS, _LONGEST_NAME = 1000, 60
 
 

@@ -9,9 +9,8 @@ from itertools import groupby
 import msgspec
 import pytest
 
-from softmark.grading.cells import COUNTED
 from softmark.grading.desk import Desk
-from softmark.grading.handed import Handed
+from softmark.grading.handed import COUNTED, Handed
 from softmark.grading.marks import TestSpec
 from softmark.grading.messages import Job, Setup
 from softmark.grading.provenance import provenance
@@ -86,7 +85,7 @@ class Judge:
                 result = so_far
                 yield so_far
         except NotLoadable as refusal:
-            result = self._not_gradable(result, refusal, session)
+            result = not_loadable(result, refusal, session)
         except GraderFault as fault:
             result = broken_off(result, str(fault))
         finally:
@@ -111,15 +110,6 @@ class Judge:
             result = result.with_test(*unrun, *(_finished(spec, trials) for spec, trials in tests))
             yield result
 
-    def _not_gradable(self, result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
-        failure = refusal.failure
-        own = own_frames(failure.raised.frames, session) if failure.raised is not None else ()
-        reason = f"{session.handed.main} could not be loaded: {failure.fact}"
-        if failure.detail:
-            reason += f" ({failure.detail})"
-        frames = tuple(FrameData(file=f.file, line=f.line, function=f.function, text=f.text) for f in own)
-        return refused(result, reason, frames)
-
     def _closed(self, result: Result, session: StudentSession, seconds: float) -> Result:
         out, err = session.printed()
         return msgspec.structs.replace(
@@ -130,6 +120,17 @@ class Judge:
             seconds=seconds,
             cpu_seconds=session.cpu_seconds,
         )
+
+
+def not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
+    """The result of a submission that could not be loaded: why, and where in the student's own lines."""
+    failure = refusal.failure
+    own = own_frames(failure.raised.frames, session) if failure.raised is not None else ()
+    reason = f"{session.handed.main} could not be loaded: {failure.fact}"
+    if failure.detail:
+        reason += f" ({failure.detail})"
+    frames = tuple(FrameData(file=f.file, line=f.line, function=f.function, text=f.text) for f in own)
+    return refused(result, reason, frames)
 
 
 def _finished(spec: TestSpec, trials: list[Trial]) -> TestResult:

@@ -12,7 +12,6 @@ their zygotes to have cleared up after them.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import socket
@@ -23,13 +22,12 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from softmark.grading.device import files_for
+from softmark.grading.ending import end_with_the_parent
 from softmark.grading.judging import Judge
 from softmark.grading.messages import Done, Job, Progress, receive, send
 from softmark.sandbox.isolation import open_sandbox
 from softmark.sandbox.levels import Level
 from softmark.sandbox.zygote import Zygote
-
-_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,7 @@ def _be_a_judge(
 ) -> None:
     status = 3
     try:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        end_with_the_parent()
         if os.getppid() != engine:
             os._exit(0)
         for other in others:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from softmark.batch.graded import Graded
-from softmark.grading.cells import COUNTED
+from softmark.grading.handed import COUNTED
 from softmark.grading.points import shown
 from softmark.grading.result import Result, Status
 from softmark.report.escape import log_safe, message, one_line
