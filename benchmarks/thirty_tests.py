@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 from pathlib import Path
 from textwrap import dedent
@@ -20,6 +21,73 @@ CHECKS = {
     "masked_softmax": "student.masked_softmax, reference.masked_softmax, S, mask",
     "attention": "student.attention, reference.attention, Q, K, V, mask",
 }
+WRITTEN = {
+    "project": (
+        """
+        def project(X, W_Q, W_K, W_V):
+            return X @ W_Q, X @ W_K, X @ W_V
+        """,
+        """
+        def project(X, W_Q, W_K, W_V):
+            return tuple(torch.einsum("...td,...dk->...tk", X, W) for W in (W_Q, W_K, W_V))
+        """,
+    ),
+    "scores": (
+        """
+        def scores(Q, K):
+            root = math.sqrt(Q.shape[-1])
+            return Q @ K.transpose(-1, -2) / root
+        """,
+        """
+        def scores(Q, K):
+            root = math.sqrt(Q.shape[-1])
+            return torch.matmul(Q, K.mT) * (1 / root)
+        """,
+        """
+        def scores(Q, K):
+            root = math.sqrt(Q.shape[-1])
+            return torch.einsum("...md,...nd->...mn", Q / root, K)
+        """,
+    ),
+    "softmax_rows": (
+        """
+        def softmax_rows(S):
+            E = torch.exp(S - S.max(dim=-1, keepdim=True).values)
+            return E / E.sum(dim=-1, keepdim=True)
+        """,
+        """
+        def softmax_rows(S):
+            return torch.exp(S - torch.logsumexp(S, dim=-1, keepdim=True))
+        """,
+        """
+        def softmax_rows(S):
+            return torch.softmax(S, dim=-1)
+        """,
+    ),
+    "masked_softmax": (
+        """
+        def masked_softmax(S, mask):
+            return torch.nan_to_num(softmax_rows(S.masked_fill(~mask, -math.inf)))
+        """,
+        """
+        def masked_softmax(S, mask):
+            A = softmax_rows(torch.where(mask, S, torch.full_like(S, -1e30)))
+            return torch.where(mask, A, torch.zeros_like(A))
+        """,
+        """
+        def masked_softmax(S, mask):
+            return torch.softmax(S.masked_fill(mask.logical_not(), -1e9), dim=-1) * mask
+        """,
+    ),
+    "attention": (
+        """
+        def attention(Q, K, V, mask):
+            A = masked_softmax(scores(Q, K), mask)
+            return A @ V, A
+        """,
+    ),
+}
+"""What students write."""
 KINDS = ("values", "gradients")
 DRAWN = f"""
 def drawn(n, m, d_k, d_v):
@@ -50,23 +118,27 @@ assert len(CASES) * len(CHECKS) == 30
 
 
 def write_class(folder: Path, submissions: int, times: int = 1) -> Path:
-    """The class, so many times over: mostly right, some wrong in one place, one in ten raising or not even Python."""
+    """The class, so many times over: mostly right, some wrong in one place, one in ten raising or not even Python.
+
+    No two students write the same: each function is one of several that one would write from the lecture, and their
+    answers differ in the last bits.
+    """
     folder.mkdir(parents=True)
-    right = _reference()
     for number in range(submissions * times):
-        (folder / f"student_{number:03}.py").write_text(
-            f"# submission {number}\n{_spoilt(right, number % submissions)}"
-        )
+        chance = random.Random(number)
+        functions = "\n\n".join(dedent(chance.choice(written)).strip() for written in WRITTEN.values())
+        source = f"# submission {number}\nimport math\nimport torch\n\n\n{functions}\n"
+        (folder / f"student_{number:03}.py").write_text(_spoilt(source, number % submissions))
     return folder
 
 
 def _spoilt(source: str, number: int) -> str:
     if number % 10 == 7:
-        return source.replace("    return S / math.sqrt(d_k)", "    raise IndexError('not today')")
+        return source.replace("    root = ", "    raise IndexError('not today')\n    root = ")
     if number % 20 == 3:
-        return source.replace("return E / E.sum(", "return E / E.sum)(")
+        return source.replace("def attention(", "def attention)(")
     if number % 5 == 4:
-        return source.replace("S / math.sqrt(d_k)", "S / d_k")
+        return source.replace("    root = math.sqrt(Q.shape[-1])", "    root = Q.shape[-1]")
     return source
 
 

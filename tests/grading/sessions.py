@@ -12,6 +12,8 @@ from typing import Any
 from softmark.grading.handed import Handed
 from softmark.grading.homework import ForbiddenRule, Homework, PartSpec
 from softmark.grading.session import StudentSession
+from softmark.sandbox import wire
+from softmark.sandbox.asking import Process, Question
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.levels import Level
@@ -45,7 +47,7 @@ def session(place: Sandbox, source: str = "def one(): pass\n", **settings: Any) 
         begun.close()
 
 
-class Actor:
+class Actor(Process):
     """A student process that does what it is told: `acts` are called, one for each request, with the request."""
 
     def __init__(self, acts: Iterator[Callable[[dict[str, Any]], Any]]) -> None:
@@ -54,14 +56,14 @@ class Actor:
         self.cpu = 0.0
         self.requests: list[tuple[dict[str, Any], float, float]] = []
 
-    def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
-        self.requests.append((message, cpu_seconds, wall_seconds))
+    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
+        self.requests.append((question.message, cpu_seconds, wall_seconds))
         try:
-            answer: dict[Any, Any] = next(self._acts)(message)
+            answer = next(self._acts)(question.message)
         except StudentFailure as failure:
             self.alive = failure.category not in ("crash", "timeout")
             raise
-        return answer
+        return wire.pack({"id": question.message["id"], "done": answer})[wire.PREFIX :]
 
     def cpu_seconds(self) -> float:
         return self.cpu

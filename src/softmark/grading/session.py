@@ -11,13 +11,14 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from typing import Any
 
 from softmark.grading.cells import CellReport
 from softmark.grading.handed import Handed
 from softmark.grading.homework import Homework
+from softmark.sandbox.asking import Question
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
@@ -59,8 +60,14 @@ class StudentSession:
         self.left_behind = 0
         self.pure = True
         """Whether every call of the present test went to a worker that had run nothing but its part."""
+        self.asked: list[tuple[Question, bytes]] = []
+        """The calls of the present test, each with the reply."""
+        self.unanswered = False
+        """Whether a call of the present test has had no reply."""
+        self.quoted = False
+        """Whether the present test has looked into what was handed in, to quote from it."""
         self.homework = homework
-        self.handed = handed
+        self._handed = handed
         self._sandbox, self._limits = sandbox, limits
         self._deadline = deadline
         self._device = None if device is None else dict(device)
@@ -69,6 +76,8 @@ class StudentSession:
         self._parts: set[str] = set()
         self._part = ""
         self._seed = 0
+        self._calls = 0
+        self._ahead: deque[tuple[Question, bytes | Exception]] = deque()
         self._fresh = False
         self._spent_before = 0.0
         self._timeouts: Counter[str] = Counter()
@@ -79,10 +88,20 @@ class StudentSession:
         self.pure = True
         self._part = part
         self._seed = seed_of(test_id)
+        self._calls = 0
         self._fresh = True
+        self._ahead.clear()
+        self.asked = []
+        self.unanswered = self.quoted = False
         if self._process is not None and not self._process.alive:
             self.renew()
         self._spent_before = self._process.cpu_seconds() if self._process is not None else 0.0
+
+    @property
+    def handed(self) -> Handed:
+        """What was handed in."""
+        self.quoted = True
+        return self._handed
 
     @property
     def out_of_time(self) -> bool:
@@ -126,13 +145,13 @@ class StudentSession:
     def _start_and_load(self) -> StudentFailure | None:
         """Why the submission could not be loaded in a new process; None if that is now the present one."""
         process = self._start()
-        message = {"op": "load", "file": self.handed.main, "cells": self._cells(), "rules": self._rules()}
+        message = {"op": "load", "file": self._handed.main, "cells": self._cells(), "rules": self._rules()}
         message["device"] = self._device
         self._process = process
         try:
             done = process.request(message, self._limits.import_seconds, self._time_left())
-            self.mentions = _mentions(done, self.handed)
-            self.cells = CellReport.told(done.get("cells"), self.handed, self.homework.wanted)
+            self.mentions = _mentions(done, self._handed)
+            self.cells = CellReport.told(done.get("cells"), self._handed, self.homework.wanted)
             self._require_a_part(done.get("names"))
         except StudentFailure as failure:
             self.renew()
@@ -143,23 +162,51 @@ class StudentSession:
 
     def call(self, **request: Any) -> dict[Any, Any]:
         """One call of the present test; StudentFailure if the student's code gives no answer."""
+        process = self._process
+        if process is None or not self._ahead:
+            process = self._ready()
+        message = {"op": "call", "id": self._seed + self._calls, "seed": self._seed if self._fresh else None}
+        question = Question.of({**message, **request})
+        if self._ahead and self._ahead[0][0].frame != question.frame:
+            self._ahead.clear()  # this time the test asks something else
+            return self.call(**request)
+        self._calls += 1
+        self._fresh = False
+        answer = self._ahead.popleft()[1] if self._ahead else self._answer(process, question)
+        if not isinstance(answer, bytes):
+            self.unanswered = True
+            raise answer
+        self.asked.append((question, answer))
+        return process.read(question, answer)
+
+    def ask_ahead(self, question: Question) -> bytes | None:
+        """Ask what the present test is going to ask, which will not be asked again. None if no answer comes."""
+        try:
+            answer: bytes | Exception = self._answer(self._ready(), question)
+        except (StudentFailure, NotLoadable, GraderFault) as failure:
+            answer = failure
+        self._ahead.append((question, answer))  # a failure, too: it is the test that will meet it
+        return answer if isinstance(answer, bytes) else None
+
+    def _ready(self) -> StudentProcess:
+        """The process that is to answer the next question."""
         if self._timeouts[self._part] >= _TIMEOUTS_PER_PART:
             raise StudentFailure("timeout", "not run: other tests of this part already ran out of time")
         self.load()
-        process = self._process
-        if process is None:
+        if self._process is None:
             raise GraderFault("no student process after loading")
+        return self._process
+
+    def _answer(self, process: StudentProcess, question: Question) -> bytes | StudentFailure:
         self._parts.add(self._part)
         self.pure &= self._parts == {self._part}
-        seed = self._seed if self._fresh else None
-        self._fresh = False
         left = self._limits.cpu_seconds - (process.cpu_seconds() - self._spent_before)
         try:
-            return process.request({"op": "call", "seed": seed, **request}, max(left, 0.0), self._time_left())
+            return process.ask(question, max(left, 0.0), self._time_left())
         except StudentFailure as failure:
             if failure.category == "timeout" and self.pure:
                 self._timeouts[self._part] += 1
-            raise self._in_time(failure) from None
+            return self._in_time(failure)
 
     def _in_time(self, failure: StudentFailure) -> StudentFailure:
         """The failure, unless the end of the time for the whole submission is what it really was."""
@@ -178,8 +225,8 @@ class StudentSession:
             raised = Raised("SyntaxError", "", first.frames)
             raise StudentFailure("missing", f"{fact}; its {first.sentence}", raised=raised)
         for name in wanted:
-            similar = self.handed.similar(name)
-            place = self.handed.place_of(similar) if similar is not None else None
+            similar = self._handed.similar(name)
+            place = self._handed.place_of(similar) if similar is not None else None
             if place is not None:
                 frame = Frame(*place, "", "")
                 fact += f"; is your `{similar}` meant to be `{name}`?"
@@ -190,7 +237,7 @@ class StudentSession:
         problem: Exception = GraderFault("no attempt was made")
         for _ in range(_STARTS):
             try:
-                return self._sandbox.open(self.handed.files, self._limits)
+                return self._sandbox.open(self._handed.files, self._limits)
             except (GraderFault, OSError) as error:
                 problem = error
         raise GraderFault(f"a student process could not be started: {problem}") from problem
@@ -199,10 +246,10 @@ class StudentSession:
         return math.inf if self._deadline is None else max(self._deadline - time.monotonic(), 0.1)
 
     def _cells(self) -> dict[str, Any] | None:
-        if not self.handed.cells:
+        if not self._handed.cells:
             return None
         wanted, whole = self.homework.wanted, self.homework.whole_notebook
-        return {"names": list(self.handed.cells), "wanted": list(wanted), "whole": whole}
+        return {"names": list(self._handed.cells), "wanted": list(wanted), "whole": whole}
 
     def _rules(self) -> list[dict[str, Any]]:
         return [

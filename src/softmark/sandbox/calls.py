@@ -71,7 +71,7 @@ def perform(submission: Loaded, request: dict[Any, Any], device: Device | None =
     if inspect.isclass(function):
         if isinstance(done["value"], nn.Module):
             device.settle(done["value"])
-        done["value"] = submission.keep(done["value"])
+        done["value"] = submission.keep(done["value"], request["id"])
     elif request["how"] in ("plain", "vjp", "count_ops") and (owner is not None or tensors_in(given)):
         device.require(done["value"])
     if before is not None:

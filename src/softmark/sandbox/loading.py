@@ -19,8 +19,6 @@ from softmark.sandbox.cells import CellRun, Request
 from softmark.sandbox.forbidden import Guard, mentions
 from softmark.sandbox.wire import Handle
 
-_PER_PROCESS = 1_000_000  # handles of one process never mean an object of the next one
-
 
 class ObjectLost(LookupError):
     """The process that held an object has ended, and the object with it."""
@@ -37,7 +35,6 @@ class Loaded:
         self.mentioned = mentioned  # forbidden names in the text, with their places
         self.cells = cells or {}  # what came of a notebook's cells
         self._objects: dict[int, Any] = {}
-        self._kept = 0
 
     def names(self) -> dict[str, str]:
         """The module's own functions and classes, by name: what a test may ask for."""
@@ -50,11 +47,10 @@ class Loaded:
                     kinds[name] = "function"
         return kinds
 
-    def keep(self, thing: Any) -> Handle:
+    def keep(self, thing: Any, number: int) -> Handle:
+        """`number` is that of the request which made it: no other request's object is ever meant by it."""
         from torch import nn
 
-        self._kept += 1
-        number = os.getpid() * _PER_PROCESS + self._kept
         self._objects[number] = thing
         return Handle(number, type(thing).__name__[:80], isinstance(thing, nn.Module))
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from softmark.sandbox import explain, procfs, scratch, wire
+from softmark.sandbox.asking import READINESS, Process, Question
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.limits import Limits
-from softmark.sandbox.replies import checked_reply
 from softmark.sandbox.walls import Walls
 from softmark.sandbox.zygote import Ended, Zygote
 
@@ -38,6 +38,12 @@ class StudentProcess(Protocol):
     def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
         """The "done" part of the reply; raises StudentFailure, after which the process may be gone."""
 
+    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
+        """The first half of that, and"""
+
+    def read(self, question: Question, body: bytes) -> dict[Any, Any]:
+        """the second."""
+
     @property
     def alive(self) -> bool: ...
 
@@ -50,7 +56,7 @@ class StudentProcess(Protocol):
     def close(self) -> Ended | None: ...
 
 
-class ForkedWorker:
+class ForkedWorker(Process):
     """A worker forked from the zygote, behind walls."""
 
     def __init__(
@@ -62,7 +68,6 @@ class ForkedWorker:
     ) -> None:
         self._zygote, self._walls, self._limits, self._on_end = zygote, walls, limits, on_end
         self._out, self._err = Capture(limits.output_bytes), Capture(limits.output_bytes)
-        self._request: dict[str, Any] = {"id": 0}
         self._ended: Ended | None = None
         self._wire, theirs = socket.socketpair()
         out, out_theirs = os.pipe2(os.O_CLOEXEC)
@@ -99,15 +104,17 @@ class ForkedWorker:
     def printed(self) -> tuple[str, str]:
         return self._out.text(), self._err.text()
 
-    def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
+    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
         if self._ended is not None:
             raise GraderFault("a request was made to a student process that has ended")
-        self._request = {"id": self._request["id"] + 1, **message}
         try:
-            frame = wire.pack(self._request)
-        except wire.Unsupported as refusal:
-            raise GraderFault(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
-        return self._exchange(frame, cpu_seconds, wall_seconds)
+            return _Exchange(self, question, cpu_seconds, wall_seconds).run()
+        except wire.WireError as error:
+            self.close()
+            raise explain.malformed(str(error)) from None
+        except StudentFailure:
+            self.close()
+            raise
 
     def close(self) -> Ended:
         """End it and all that came of it; safe to call twice."""
@@ -125,26 +132,10 @@ class ForkedWorker:
     def _await_ready(self) -> None:
         """Until here no code of the student's has run, so whatever goes wrong is not their fault."""
         try:
-            self._exchange(b"", self._limits.import_seconds)
+            self.read(READINESS, self.ask(READINESS, self._limits.import_seconds))
         except (GraderFault, StudentFailure) as failure:
             self.close()
             raise GraderFault(str(failure)) from failure
-
-    def _exchange(self, frame: bytes, cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
-        """Send one frame, await one; whatever breaks the rules ends the worker."""
-        try:
-            body = _Exchange(self, frame, cpu_seconds, wall_seconds).run()
-            reply = checked_reply(wire.unpack(body), self._request)
-        except wire.WireError as error:
-            self.close()
-            raise explain.malformed(str(error)) from None
-        except StudentFailure:
-            self.close()
-            raise
-        if "failed" in reply:
-            raise explain.failed_reply(reply, explain.asked_for(self._request))
-        done: dict[Any, Any] = reply["done"]
-        return done
 
     def _drain(self) -> None:
         """Take what is in the output pipes now; a stream that a child of the student's holds open does not matter."""
@@ -162,9 +153,10 @@ class ForkedWorker:
 class _Exchange:
     """One request on its way there and back, under the three clocks."""
 
-    def __init__(self, worker: ForkedWorker, frame: bytes, cpu_seconds: float, wall_seconds: float) -> None:
+    def __init__(self, worker: ForkedWorker, question: Question, cpu_seconds: float, wall_seconds: float) -> None:
         self._worker = worker
-        self._unsent = memoryview(frame)
+        self._operation = question.message.get("op")
+        self._unsent = memoryview(question.frame)
         self._received = bytearray()
         self._expected = wire.PREFIX
         self._have_prefix = False
@@ -237,7 +229,7 @@ class _Exchange:
         used = procfs.usage(worker._zygote.pid, worker.pid, worker._zygote.baseline)
         cpu, wall = used.cpu_seconds - self._cpu_start, time.monotonic() - self._wall_start
         if cpu > self._cpu_allowed or wall > self._wall_allowed:
-            limit = worker._limits.cpu_seconds if worker._request.get("op") == "call" else self._cpu_allowed
+            limit = worker._limits.cpu_seconds if self._operation == "call" else self._cpu_allowed
             raise explain.out_of_time(limit, self._cpu_allowed, cpu, wall)
         if used.memory_bytes > worker._limits.memory_mb * 1_000_000:
             raise explain.out_of_memory(worker._limits.memory_mb, used.memory_bytes)

@@ -17,25 +17,24 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, NoReturn
 
 from softmark.sandbox import explain, scratch, wire
+from softmark.sandbox.asking import READINESS, Process, Question
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.limits import Limits
-from softmark.sandbox.replies import checked_reply
 from softmark.sandbox.zygote import Ended
 
 _TICK = 0.01  # seconds between looks at readers that have not ended yet
 _ENDING = 1.0  # seconds a process, or a pipe, may take to be gone after its end has begun
 
 
-class SpawnedWorker:
+class SpawnedWorker(Process):
     """The trusted side of such a worker."""
 
     def __init__(self, directory: Path, limits: Limits, environment: dict[str, str]) -> None:
         self._directory, self._limits = directory, limits
-        self._request: dict[str, Any] = {"id": 0}
         self._printed = Capture(limits.output_bytes)
         self._ended: Ended | None = None
         self._process = subprocess.Popen(
@@ -48,7 +47,7 @@ class SpawnedWorker:
         for reader in self._readers:
             reader.start()
         try:
-            self._exchange(b"", limits.import_seconds)
+            self.read(READINESS, self.ask(READINESS, limits.import_seconds))
         except StudentFailure as failure:
             raise GraderFault(str(failure)) from failure  # no code of the student's has run yet
 
@@ -62,13 +61,15 @@ class SpawnedWorker:
     def printed(self) -> tuple[str, str]:
         return self._printed.text(), ""
 
-    def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
-        self._request = {"id": self._request["id"] + 1, **message}
+    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
         try:
-            frame = wire.pack(self._request)
-        except wire.Unsupported as refusal:
-            raise GraderFault(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
-        return self._exchange(frame, cpu_seconds, wall_seconds)
+            return self._answer(question.frame, min(self._limits.wall(cpu_seconds), wall_seconds))
+        except wire.WireError as error:
+            self.close()
+            raise explain.malformed(str(error)) from None
+        except StudentFailure:
+            self.close()
+            raise
 
     def close(self) -> Ended:
         if self._ended is None:
@@ -96,22 +97,6 @@ class SpawnedWorker:
             with contextlib.suppress(queue.Empty):
                 self._bodies.get(timeout=_TICK)
         return sum(reader.is_alive() for reader in self._readers)
-
-    def _exchange(self, frame: bytes, cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
-        allowed = min(self._limits.wall(cpu_seconds), wall_seconds)
-        try:
-            body = self._answer(frame, allowed)
-            reply = checked_reply(wire.unpack(body), self._request)
-        except wire.WireError as error:
-            self.close()
-            raise explain.malformed(str(error)) from None
-        except StudentFailure:
-            self.close()
-            raise
-        if "failed" in reply:
-            raise explain.failed_reply(reply, explain.asked_for(self._request))
-        done: dict[Any, Any] = reply["done"]
-        return done
 
     def _answer(self, frame: bytes, allowed: float) -> bytes:
         try:

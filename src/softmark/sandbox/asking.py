@@ -1,0 +1,72 @@
+"""One request and its reply. Trusted side.
+
+A request is packed once, as a Question; a process is asked it and gives back the body of a frame, which may hold
+anything; what that says is read against the question. The two steps are apart because the same question with the same
+bytes for an answer need not be read twice (grading/precedents.py).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from softmark.sandbox import explain, wire
+from softmark.sandbox.failures import GraderFault
+from softmark.sandbox.replies import checked_reply
+
+
+@dataclass(frozen=True)
+class Question:
+    """A request, and the frame it is sent as."""
+
+    message: dict[str, Any]
+    frame: bytes
+
+    @classmethod
+    def of(cls, message: dict[str, Any]) -> Question:
+        try:
+            return cls(message, wire.pack(message))
+        except wire.Unsupported as refusal:
+            raise GraderFault(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
+
+    def read(self, body: bytes) -> dict[Any, Any]:
+        """The "done" part of a reply; StudentFailure if it tells of one, WireError if it is no reply to this."""
+        reply = checked_reply(wire.unpack(body), self.message)
+        if "failed" in reply:
+            raise explain.failed_reply(reply, explain.asked_for(self.message))
+        done: dict[Any, Any] = reply["done"]
+        return done
+
+
+READINESS = Question({"id": 0}, b"")
+"""What nobody asks, and every worker answers first."""
+
+
+class Process(ABC):
+    """A process that answers questions."""
+
+    _asked = 0
+
+    @abstractmethod
+    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
+        """The body of the reply's frame; StudentFailure if none comes in time, and the process is gone then."""
+
+    @abstractmethod
+    def close(self) -> Any:
+        """End it."""
+
+    def read(self, question: Question, body: bytes) -> dict[Any, Any]:
+        """What a reply says; one that breaks the rules ends the process."""
+        try:
+            return question.read(body)
+        except wire.WireError as error:
+            self.close()
+            raise explain.malformed(str(error)) from None
+
+    def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
+        """Ask for something outside of any test, and read the reply."""
+        self._asked += 1
+        question = Question.of({"id": self._asked, **message})
+        return self.read(question, self.ask(question, cpu_seconds, wall_seconds))

@@ -1,0 +1,192 @@
+"""What has been judged once is not judged again, and nobody can tell but by the time it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from softmark.grading.result import Outcome, Result
+from softmark.sandbox.isolation import Sandbox
+from tests.grading.course import grade, named, write_course
+from tests.sandboxes import sandbox
+
+HIDDEN = '''
+RUNS = {runs!r}
+
+
+def ran(test):
+    with open(RUNS, "a") as file:
+        file.write(test + "\\n")
+
+
+@number("1")
+@weight(2)
+def test_one(student):
+    """One: each question is about the last answer."""
+    ran("one")
+    x = 1.0
+    for _ in range(3):
+        y = student.one(x)
+        agree(y, x + 1 / 3)
+        x = y
+
+
+@number("2")
+@weight(2)
+def test_two(student):
+    """Two."""
+    ran("two")
+    agree(student.two, lambda x: x * 2, torch.ones(3, dtype=torch.float64))
+'''
+OBJECTS = '''
+
+@number("2.1")
+@weight(0)
+def test_layer(student):
+    """Two objects at a time."""
+    ran("layer")
+    layer, other = student.Layer(2), student.Layer(3)
+    assert float(layer(5.0)) == 10.0
+    assert float(other(5.0)) == 15.0
+'''
+LAYER = """
+
+class Layer:
+    def __init__(self, n):
+        self.n = n
+
+    def __call__(self, x):
+        return self.n * x
+"""
+RIGHT = "def one(x):\n    print('asked')\n    return x + 1 / 3\n\n\ndef two(x):\n    return x * 2\n"
+ROUNDED = RIGHT.replace("x + 1 / 3", "(3 * x + 1) / 3 * (1 + 1e-15)")
+WRONG = RIGHT.replace("x * 2", "x * 3")
+WRONG_TOO = RIGHT.replace("x * 2", "x + x + x")
+RAISES = RIGHT.replace("return x * 2", "return x / None")
+RAISES_LATER = "# a line more\n" + RAISES
+DIES = RIGHT.replace("return x + 1 / 3", "import os\n    return x + 1 / 3 if x < 1.5 else os._exit(0)")
+SPOILS = RIGHT.replace("print('asked')", "global two; two = lambda x: x * 3")
+CLASS = [RIGHT, ROUNDED, WRONG, WRONG_TOO, RAISES, RAISES_LATER, DIES, SPOILS]
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Sandbox]:
+    with sandbox() as opened:
+        yield opened
+
+
+def with_line(line: str, module: str) -> str:
+    """The hidden tests with a line more in the second, for which a module is imported."""
+    return f"import {module}\n" + HIDDEN.replace("    agree(student.two", f"    {line}\n    agree(student.two")
+
+
+class Course:
+    """A course whose hidden tests tell when they run."""
+
+    def __init__(self, folder: Path, place: Sandbox, hidden: str = HIDDEN) -> None:
+        self._runs, self._place = folder / "runs", place
+        self._root = write_course(folder, hidden.format(runs=str(self._runs)), points=[2, 2])
+
+    def grade(self, *sources: str) -> list[Result]:
+        """In one engine, one after the other."""
+        self._runs.write_text("")
+        return grade(self._root, self._place, *sources)
+
+    @property
+    def ran(self) -> list[str]:
+        """The tests that ran, in order."""
+        return self._runs.read_text().split()
+
+
+@pytest.fixture
+def course(tmp_path: Path, place: Sandbox) -> Course:
+    return Course(tmp_path, place)
+
+
+def earned(results: Sequence[Result]) -> list[float]:
+    return [result.total for result in results]
+
+
+def timeless(result: Result) -> bytes:
+    """A result without its number and what a clock says."""
+    data = msgspec.to_builtins(msgspec.structs.replace(result, seconds=0.0, cpu_seconds=0.0, submission=None))
+    for test in data["tests"]:
+        for case in test["cases"]:
+            case["seconds"] = 0.0
+    return msgspec.json.encode(data)
+
+
+class TestKnownAnswers:
+    """Submissions whose answers have been seen before."""
+
+    def test_a_test_that_was_passed_does_not_run_again(self, course: Course) -> None:
+        """Another text with the same answers has the same result."""
+        first, second = course.grade(RIGHT, f"# by another\n{RIGHT}")
+        assert course.ran == ["one", "two"]
+        assert timeless(first) == timeless(second)
+
+    def test_a_test_that_was_failed_does_not_run_again(self, course: Course) -> None:
+        """The same wrong numbers have the same verdict, from whatever formula they come."""
+        first, second = course.grade(WRONG, WRONG_TOO)
+        assert earned([first, second]) == [2, 2]
+        assert course.ran == ["one", "two"]  # not even for the worker of its own that a failure is judged in
+        assert timeless(first) == timeless(second)
+
+    def test_the_questions_are_asked(self, course: Course) -> None:
+        """Every submission is called for every answer, and no more often."""
+        assert [result.printed.stdout for result in course.grade(RIGHT, RIGHT, ROUNDED)] == ["asked\n" * 3] * 3
+
+    def test_objects(self, tmp_path: Path, place: Sandbox) -> None:
+        """An object of one student's process is never taken for that of another's."""
+        course = Course(tmp_path, place, HIDDEN + OBJECTS)
+        results = course.grade(RIGHT + LAYER, RIGHT + LAYER, RIGHT + LAYER.replace("self.n *", "2 *"))
+        assert [named(result, "test_layer").outcome for result in results] == [Outcome.PASSED] * 2 + [Outcome.FAILED]
+        assert course.ran.count("layer") == 3
+
+
+class TestNewAnswers:
+    """Submissions that answer otherwise, at once or on the way."""
+
+    def test_another_last_bit_is_judged(self, course: Course) -> None:
+        """An answer is known only if every bit of it is."""
+        assert earned(course.grade(RIGHT, ROUNDED)) == [4, 4]
+        assert course.ran == ["one", "two", "one"]
+
+    def test_the_end_of_the_process_on_the_way(self, course: Course) -> None:
+        """What was answered before it counts as answered, and then the process is gone."""
+        _, dead = course.grade(RIGHT, DIES)
+        assert dead.total == 2
+        assert "exit status 0" in named(dead, "test_one").verdicts[0].fact
+
+    def test_everyone_reads_of_their_own_lines(self, course: Course) -> None:
+        """Two who raise the same exception are shown where each of them does."""
+        results = course.grade(RAISES, RAISES_LATER)
+        assert [named(result, "test_two").verdicts[0].frames[0].line for result in results] == [7, 8]
+
+    def test_a_known_failure_is_no_proof_in_a_worker_of_another_part(self, course: Course) -> None:
+        """Code of part 1 that spoils part 2 costs part 2 nothing, though its answer is known to be wrong."""
+        assert earned(course.grade(WRONG, SPOILS)) == [2, 4]
+
+    def test_a_test_that_asks_at_random(self, tmp_path: Path, place: Sandbox) -> None:
+        """It has no precedents, and everybody has what they deserve."""
+        course = Course(tmp_path, place, with_line("agree(student.two, lambda x: x * 2, random.random())", "random"))
+        assert earned(course.grade(RIGHT, RIGHT, WRONG, RIGHT)) == [4, 4, 2, 4]
+
+    def test_a_test_that_looks_at_a_clock(self, tmp_path: Path, place: Sandbox) -> None:
+        """What takes its time answers the same and yet fails."""
+        line = "start = time.monotonic(); student.two(1.0); assert time.monotonic() < start + 0.1"
+        course = Course(tmp_path, place, with_line(line, "time"))
+        slow = RIGHT.replace("return x * 2", "import select\n    select.select([], [], [], 0.15)\n    return x * 2")
+        assert earned(course.grade(RIGHT, slow, RIGHT)) == [4, 2, 4]
+
+
+def test_the_order_of_a_class_does_not_matter(course: Course) -> None:
+    """Whoever was judged before: a submission has the result that it has alone."""
+    alone = {source: timeless(course.grade(source)[0]) for source in CLASS}
+    for order in list(permutations(CLASS))[:: 8 * 7 * 6 * 5 * 4]:
+        for source, result in zip(order, course.grade(*order), strict=True):
+            assert timeless(result) == alone[source]
