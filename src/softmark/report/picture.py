@@ -7,6 +7,7 @@ corner as well.
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from xml.sax.saxutils import escape
 
 from softmark.grading.result import Picture
@@ -44,7 +45,9 @@ def can_be_drawn(picture: Picture) -> bool:
     return 0 < rows <= LARGEST and 0 < columns <= LARGEST
 
 
+@lru_cache(maxsize=64)
 def _svg(picture: Picture, style: str) -> str:
+    """The same mistake makes the same picture, and in a class many make it: drawing one takes 10 ms."""
     if not can_be_drawn(picture):
         return ""
     rows, columns = size(picture)
