@@ -11,7 +11,7 @@ from softmark.sandbox.process import StudentProcess
 from tests.sandboxes import loaded, sandbox, value
 
 SUBMISSION = """
-import os, random, sys, warnings
+import os, random, shutil, sys, warnings
 import numpy as np
 import torch
 
@@ -42,8 +42,10 @@ def change(what):
         case "anomaly": torch.autograd.set_detect_anomaly(True)
         case "directory": os.makedirs("sub", exist_ok=True); os.chdir("sub")
         case "removed directory": os.mkdir("gone"); os.chdir("gone"); os.rmdir("../gone")
+        case "removed home": shutil.rmtree(HOME)
         case "environment": os.environ["HOME"] = "/"; del os.environ["TZ"]
         case "cleared environment": os.environ.clear()
+        case "replaced environment": os.environ = {"HOME": "/"}
         case "numpy": np.seterr(all="raise")
         case "recursion": sys.setrecursionlimit(10**6)
         case "stdout": sys.stdout = None; sys.stderr = None
@@ -53,8 +55,8 @@ def draw():
     return random.random(), float(np.random.rand()), float(torch.rand(()))
 """
 CHANGES = (
-    *("dtype", "device", "grad", "threads", "anomaly", "directory", "environment", "cleared environment"),
-    *("numpy", "recursion", "stdout", "warnings"),
+    *("dtype", "device", "grad", "threads", "anomaly", "directory", "environment"),
+    *("cleared environment", "replaced environment", "numpy", "recursion", "stdout", "warnings"),
 )
 
 
@@ -84,6 +86,13 @@ class TestRestore:
         """A test that removed the directory under its own feet spoils nothing for the next."""
         value(worker, "change", "removed directory", seed=1)
         assert value(worker, "state", seed=2) == untouched
+
+    def test_makes_a_directory_that_is_gone(self) -> None:
+        """Where nothing keeps a student's code from removing its own directory, the next test has one."""
+        with sandbox("spawned") as place, loaded(place, SUBMISSION) as process:
+            untouched = value(process, "state", seed=1)
+            value(process, "change", "removed home", seed=1)
+            assert value(process, "state", seed=2) == untouched
 
     def test_begins_where_a_student_expects(self, untouched: Any) -> None:
         """float32, gradients, one thread, the submission's own directory, times in UTC."""

@@ -23,18 +23,18 @@ class Snapshot:
 
     directory: str
     environment: dict[str, str]
+    entries: dict[Any, Any]
     recursion_limit: int
     numpy_errors: Any
 
     @classmethod
     def take(cls) -> Snapshot:
-        return cls(os.getcwd(), dict(os.environ), sys.getrecursionlimit(), np.geterr())
+        return cls(os.getcwd(), dict(os.environ), _entries(), sys.getrecursionlimit(), np.geterr())
 
     def restore(self, seed: int) -> None:
         """Everything as it was, and the random generators at `seed`."""
-        os.makedirs(self.directory, exist_ok=True)
-        os.chdir(self.directory)
-        if dict(os.environ) != self.environment:
+        self._go_back()
+        if _entries() != self.entries:
             os.environ.clear()
             os.environ.update(self.environment)
         sys.setrecursionlimit(self.recursion_limit)
@@ -46,6 +46,13 @@ class Snapshot:
         random.seed(seed)
         np.random.seed(seed % 2**32)
         torch.default_generator.manual_seed(seed)
+
+    def _go_back(self) -> None:
+        try:
+            os.chdir(self.directory)
+        except OSError:  # the student's code has removed it
+            os.makedirs(self.directory, exist_ok=True)
+            os.chdir(self.directory)
 
     @staticmethod
     def _restore_torch() -> None:
@@ -59,3 +66,8 @@ class Snapshot:
             torch.use_deterministic_algorithms(False)
         if torch.is_anomaly_enabled():
             torch.autograd.set_detect_anomaly(False)
+
+
+def _entries() -> dict[Any, Any]:
+    """The environment as Python keeps it, in bytes: to decode it takes longer than all the rest of this page."""
+    return dict(getattr(os.environ, "_data", os.environ))
