@@ -1,0 +1,136 @@
+"""What a call needs besides the student's function: a signature that fits, and inputs that stay what they are."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from softmark.sandbox.calls import SignatureMismatch, perform
+from softmark.sandbox.forbidden import Guard
+from softmark.sandbox.loading import Loaded
+
+NAN = float("nan")
+
+
+class Layer(nn.Module):
+    """A module whose forward the signature is read from."""
+
+    def forward(self, x: Any, mask: Any = None) -> Any:
+        return x
+
+
+class Pair:
+    """A class that is made of two."""
+
+    def __init__(self, x: Any, mask: Any) -> None: ...
+
+
+def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return inner
+
+
+def call(function: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    """One plain call with its inputs watched, in this process."""
+    module = types.ModuleType("hw")
+    vars(module)["f"] = function
+    request = {"id": 1, "target": "f", "method": None, "args": list(args), "kwargs": kwargs}
+    return perform(Loaded(module, Guard([]), []), {**request, "how": "plain", "watch": True})
+
+
+CALLS: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (
+    ((), {}),
+    ((1,), {}),
+    ((1, 2), {}),
+    ((1, 2, 3), {}),
+    ((1,), {"mask": 2}),
+    ((), {"x": 1}),
+    ((), {"mask": 2}),
+    ((1,), {"x": 1}),
+    ((1,), {"other": 2}),
+    ((1, 2), {"mask": 2}),
+)
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "one": lambda x: 0,
+    "two": lambda x, mask: 0,
+    "a default": lambda x, mask=None: 0,
+    "nothing but defaults": lambda x=1, mask=2: 0,
+    "by position only": lambda x, /, mask=None: 0,
+    "by name only": lambda x, *, mask: 0,
+    "any": lambda *args, **kwargs: 0,
+    "one and any by name": lambda x, **kwargs: 0,
+    "decorated": decorated(lambda x: 0),
+    "partial": functools.partial(lambda y, x, mask: 0, 5),
+    "a method": types.MethodType(lambda self, x, mask=None: 0, 5),
+    "a module": Layer(),
+    "a class": Pair,
+}
+
+
+class TestSignature:
+    """A call that the student's definition has no place for."""
+
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    def test_is_told_before_the_function_runs(self, name: str) -> None:
+        """Exactly what Python itself would refuse is refused, in terms of the definition."""
+        function = FUNCTIONS[name]
+        for args, kwargs in CALLS:
+            try:
+                function(*args, **kwargs)
+            except TypeError:
+                with pytest.raises(SignatureMismatch, match="it is defined as"):
+                    call(function, *args, **kwargs)
+            else:
+                call(function, *args, **kwargs)
+
+    def test_of_what_is_decorated(self) -> None:
+        """The definition that is told is the one the student wrote."""
+        with pytest.raises(SignatureMismatch, match=r"defined as \(x, mask\): missing a required argument: 'mask'"):
+            call(decorated(lambda x, mask: 0), 1)
+
+
+def spoil_nothing(value: Any) -> int:
+    return 0
+
+
+def spoil(value: Any) -> None:
+    value[...] = 0
+
+
+def spoil_inside(value: Any) -> None:
+    next(iter(value.values() if isinstance(value, dict) else value))[0] = 0
+
+
+INPUTS: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
+    "tensor": (lambda: torch.tensor([1.0, NAN]), spoil),
+    "tensor with gradient": (lambda: torch.ones(2, requires_grad=True), lambda x: x.data.zero_()),
+    "whole numbers": (lambda: torch.arange(1, 3), spoil),
+    "array": (lambda: np.array([1.0, NAN]), spoil),
+    "list": (lambda: [torch.ones(2), 1], spoil_inside),
+    "tuple": (lambda: (np.ones(2), "x"), spoil_inside),
+    "dict": (lambda: {"a": [1, 2]}, spoil_inside),
+    "deep": (lambda: [([1, torch.ones(2)],)], lambda x: x[0][0][1].zero_()),
+    "longer": (lambda: [1, 2], lambda x: x.append(3)),
+    "resized": (lambda: torch.ones(2), lambda x: x.resize_(1)),
+}
+
+
+class TestWatch:
+    """Whether a call changes what it is given."""
+
+    @pytest.mark.parametrize("kind", INPUTS)
+    def test_tells_a_change(self, kind: str) -> None:
+        """A change is seen wherever it is, and the same with a NaN in it is no change."""
+        make, change = INPUTS[kind]
+        assert call(spoil_nothing, make())["changed"] == {}
+        assert call(lambda x, y: change(y), 1, make())["changed"].keys() == {"argument 2"}
