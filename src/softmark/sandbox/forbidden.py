@@ -22,6 +22,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 
+_OPERATORS = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
+
+
 class ForbiddenUse(BaseException):
     """Raised out of the student's call; no `except Exception` of theirs holds it."""
 
@@ -35,6 +38,7 @@ class Guard:
 
     def __init__(self, rules: list[dict[str, Any]]) -> None:
         self._rules = rules
+        self._watches: dict[str, _Watch | None] = {}
         self._current: _Watch | None = None
         for rule in rules:
             for name in rule["names"]:
@@ -45,19 +49,22 @@ class Guard:
     @contextmanager
     def watching(self, function: str) -> Iterator[None]:
         """Forbidden uses inside this block raise, even if the student's code swallows the exception."""
-        rules = [rule for rule in self._rules if not rule["functions"] or function in rule["functions"]]
-        if not rules:
+        if function not in self._watches:
+            rules = [rule for rule in self._rules if not rule["functions"] or function in rule["functions"]]
+            self._watches[function] = _Watch(rules) if rules else None
+        watch = self._watches[function]
+        if watch is None:
             yield
             return
-        watch = _Watch(rules)
         self._current = watch
         try:
             with watch:
                 yield
         finally:
             self._current = None
-            if watch.seen is not None:
-                raise watch.seen
+            seen, watch.seen = watch.seen, None
+            if seen is not None:
+                raise seen
 
     def _watch_class(self, cls: type[Any], name: str) -> None:
         original: Callable[..., None] = cls.__init__
@@ -75,14 +82,17 @@ class _Watch(TorchFunctionMode):
     def __init__(self, rules: list[dict[str, Any]]) -> None:
         super().__init__()
         self.names = {name for rule in rules for name in rule["names"]}
-        self._functions = {id(_resolve(name)): name for name in self.names}
+        self._things = {name: _resolve(name) for name in self.names}  # kept, so that their ids stay theirs
+        self._functions = {id(thing): name for name, thing in self._things.items()}
         self._ops = [op for rule in rules for op in rule["ops"]]
         self.seen: ForbiddenUse | None = None
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        name = self._functions.get(id(func)) or self._operator(func)
+        name = self._functions.get(id(func))
+        if name is None and isinstance(func, _OPERATORS):
+            name = self._operator(func)
         if name is not None:
             self.report(name)
         return func(*args, **(kwargs or {}))
@@ -95,10 +105,8 @@ class _Watch(TorchFunctionMode):
         """The name of a forbidden operator called as `torch.ops.aten.…`."""
         if isinstance(func, torch._ops.OpOverload):
             name = str(func.name())  # type: ignore[no-untyped-call]
-        elif isinstance(func, torch._ops.OpOverloadPacket):
-            name = str(func._qualified_op_name)
         else:
-            return None
+            name = str(func._qualified_op_name)
         if any(fnmatchcase(name.partition(".")[0], pattern) for pattern in self._ops):
             return name
         return None
