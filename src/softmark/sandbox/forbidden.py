@@ -21,7 +21,6 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-
 _OPERATORS = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 
 
@@ -103,10 +102,8 @@ class _Watch(TorchFunctionMode):
 
     def _operator(self, func: Any) -> str | None:
         """The name of a forbidden operator called as `torch.ops.aten.…`."""
-        if isinstance(func, torch._ops.OpOverload):
-            name = str(func.name())  # type: ignore[no-untyped-call]
-        else:
-            name = str(func._qualified_op_name)
+        overload = isinstance(func, torch._ops.OpOverload)
+        name = str(func.name() if overload else func._qualified_op_name)
         if any(fnmatchcase(name.partition(".")[0], pattern) for pattern in self._ops):
             return name
         return None
