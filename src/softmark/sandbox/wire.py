@@ -124,11 +124,18 @@ def unpack(body: bytes | bytearray | memoryview, caps: Caps = CAPS) -> Value:
         raise WireError(f"a header is malformed: {str(error)[:200]}") from error
     if len(tokens) > caps.items:
         raise WireError(f"a header has {len(tokens)} items, allowed are {caps.items}")
+    if size > caps.text_bytes and _text_size(tokens) > caps.text_bytes:  # a header holds all its text
+        raise WireError(f"more than {caps.text_bytes} bytes of text")
     return _Unpacker(tokens, view[start:], caps).whole()
 
 
 def _utf8_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
+
+
+def _text_size(tokens: list[values.Token]) -> int:
+    texts = sum(_utf8_size(token) for token in tokens if isinstance(token, str))
+    return texts + sum(len(token.digits) for token in tokens if isinstance(token, values.IntToken))
 
 
 class _Packer:
@@ -166,11 +173,14 @@ class _Packer:
         self.tokens.append(values.ComplexToken(value.real, value.imag))
 
     def text(self, value: str, _depth: int) -> None:
-        try:
-            # A text with more characters than bytes are left is not encoded first: it may fill the memory.
-            self._spend_text(len(value) if len(value) > self._text_left else _utf8_size(value))
-        except UnicodeEncodeError as error:
-            raise Unsupported("a str with a lone surrogate (half a character) cannot be sent") from error
+        size = len(value)
+        # A text with more characters than bytes are left is not encoded first: it may fill the memory.
+        if size <= self._text_left and not value.isascii():
+            try:
+                size = _utf8_size(value)
+            except UnicodeEncodeError as error:
+                raise Unsupported("a str with a lone surrogate (half a character) cannot be sent") from error
+        self._spend_text(size)
         self.tokens.append(value)
 
     def raw(self, value: bytes, _depth: int) -> None:
@@ -268,6 +278,7 @@ _EXACT: dict[int, Callable[[_Packer, Any, int], None]] = {
 }
 
 _END = object()
+_THEMSELVES = frozenset((type(None), bool, int, float, str))
 
 
 class _Unpacker:
@@ -278,7 +289,6 @@ class _Unpacker:
         self._data = data
         self._used = 0
         self._caps = caps
-        self._text_left = caps.text_bytes
 
     def whole(self) -> Value:
         value = self._take(0)
@@ -288,11 +298,8 @@ class _Unpacker:
 
     def _take(self, depth: int) -> Value:
         token = next(self._tokens, _END)
-        if isinstance(token, str):
-            self._spend_text(_utf8_size(token))
-            return token
-        if token is None or isinstance(token, (bool, int, float)):
-            return token
+        if type(token) in _THEMSELVES:
+            return token  # type: ignore[return-value]
         if isinstance(token, values.TensorToken):
             return self._tensor(token)
         if isinstance(token, values.ListToken):
@@ -319,7 +326,6 @@ class _Unpacker:
         raise WireError("values are missing")
 
     def _integer(self, token: values.IntToken) -> int:
-        self._spend_text(len(token.digits))
         value = int.from_bytes(token.digits, "big", signed=True)
         if value.bit_length() > self._caps.int_bits:
             raise WireError(f"an int of {value.bit_length()} bits, allowed are {self._caps.int_bits}")
@@ -329,9 +335,7 @@ class _Unpacker:
         result: dict[str | int, Value] = {}
         for _ in self._children(token.count, depth):
             key = next(self._tokens, _END)
-            if isinstance(key, str):
-                self._spend_text(_utf8_size(key))
-            elif not isinstance(key, int) or isinstance(key, bool):
+            if type(key) is not str and type(key) is not int:
                 raise WireError("a dict has a key that is neither str nor int")
             if key in result:
                 raise WireError("a dict has a key twice")
@@ -365,8 +369,3 @@ class _Unpacker:
         if depth >= self._caps.depth:
             raise WireError(f"values nested over {self._caps.depth} levels")
         return range(count)
-
-    def _spend_text(self, size: int) -> None:
-        self._text_left -= size
-        if self._text_left < 0:
-            raise WireError(f"more than {self._caps.text_bytes} bytes of text")
