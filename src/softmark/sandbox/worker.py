@@ -176,10 +176,11 @@ def _receive(descriptor: int) -> dict[Any, Any] | None:
 
 
 def _read(descriptor: int, size: int) -> bytes | None:
-    parts = bytearray()
-    while len(parts) < size:
-        part = os.read(descriptor, size - len(parts))
+    parts = []
+    while size:
+        part = os.read(descriptor, size)
         if not part:
             return None
-        parts += part
-    return bytes(parts)
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)  # of one part, which is the rule, this is no copy
