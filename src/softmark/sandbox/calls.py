@@ -26,10 +26,12 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from softmark.sandbox.devices import Device, Pretended, map_tensors, tensors_in
+from softmark.sandbox.devices import CPU, Device, Pretended, map_tensors, tensors_in
 from softmark.sandbox.loading import Loaded
 from softmark.sandbox.warned import at_the_students_line
 from softmark.sandbox.wire import Handle, Meta
+
+_COMPUTES = ("plain", "vjp", "count_ops")  # the ways whose value belongs where it was computed from
 
 
 class Missing(Exception):
@@ -73,7 +75,7 @@ def perform(submission: Loaded, request: dict[Any, Any], device: Device | None =
         if isinstance(done["value"], nn.Module):
             device.settle(done["value"])
         done["value"] = submission.keep(done["value"], request["id"])
-    elif request["how"] in ("plain", "vjp", "count_ops") and (owner is not None or tensors_in(given)):
+    elif device.name != CPU and request["how"] in _COMPUTES and (owner is not None or tensors_in(given)):
         device.require(done["value"])
     if before is not None:
         done["changed"] = _changed(before, given)
@@ -277,7 +279,7 @@ def _elsewhere(
     function: Callable[..., Any], owner: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device
 ) -> dict[str, Any]:
     """On the device in use if it is not the CPU, where everything is in its place."""
-    elsewhere = Pretended() if device.name == "cpu" else device
+    elsewhere = Pretended() if device.name == CPU else device
     if owner is not None:
         elsewhere.settle(owner)
     args, kwargs = elsewhere.send((args, kwargs))
