@@ -21,11 +21,11 @@ from contextlib import nullcontext
 from types import FunctionType, MethodType
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from softmark.sandbox import inputs
 from softmark.sandbox.devices import CPU, Device, Pretended, map_tensors, tensors_in
 from softmark.sandbox.loading import Loaded
 from softmark.sandbox.warned import at_the_students_line
@@ -51,7 +51,7 @@ def perform(submission: Loaded, request: dict[Any, Any], device: Device | None =
     kwargs = {name: _unwrap(submission, value) for name, value in given[1].items()}
     if request["how"] not in ("weights", "mode"):
         _check_signature(function, args, kwargs)
-    before = _copy(given) if request["watch"] else None
+    before = inputs.copied(given) if request["watch"] else None
     guarded = submission.guard.watching(_root_name(submission, request["target"]))
     elsewhere = request["how"] == "on_meta"
     with at_the_students_line(), guarded, nullcontext() if elsewhere else device.running():
@@ -78,7 +78,7 @@ def perform(submission: Loaded, request: dict[Any, Any], device: Device | None =
     elif device.name != CPU and request["how"] in _COMPUTES and (owner is not None or tensors_in(given)):
         device.require(done["value"])
     if before is not None:
-        done["changed"] = _changed(before, given)
+        done["changed"] = inputs.changed(before, given)
     return dict(device.fetch(done))
 
 
@@ -136,46 +136,6 @@ def _takes(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 def _plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     return {"value": function(*args, **kwargs), "changed": {}}
-
-
-def _copy(value: Any) -> Any:
-    """Values as they arrive, whose tensors and arrays the call may change."""
-    if isinstance(value, torch.Tensor):
-        return value.clone()
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, list | tuple):
-        return type(value)([_copy(item) for item in value])
-    if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
-    return value
-
-
-def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> dict[str, Any]:
-    """The inputs that are not what they were, and what a tensor of the same kind is now; an object's handle stays."""
-    names = [f"argument {position + 1}" for position in range(len(before[0]))] + list(before[1])
-    old = [*before[0], *before[1].values()]
-    new = [*after[0], *after[1].values()]
-    pairs = zip(names, old, new, strict=True)
-    return {name: b.detach() if _alike(a, b) else None for name, a, b in pairs if not _same(a, b)}
-
-
-def _alike(a: Any, b: Any) -> bool:
-    return type(a) is type(b) is torch.Tensor and a.shape == b.shape and a.dtype == b.dtype
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, torch.Tensor):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return False
-        return torch.equal(a, b) or bool(((a == b) | ((a != a) & (b != b))).all())  # the same, NaN for NaN
-    if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if hasattr(a, "tobytes"):
-        return bool(a.tobytes() == b.tobytes())
-    return a is b or bool(a == b)
 
 
 def _vjp(
