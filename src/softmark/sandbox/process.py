@@ -39,10 +39,10 @@ class StudentProcess(Protocol):
         """The "done" part of the reply; raises StudentFailure, after which the process may be gone."""
 
     def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
-        """The first half of that, and"""
+        """Its first half: the body of the reply's frame, unread."""
 
     def read(self, question: Question, body: bytes) -> dict[Any, Any]:
-        """the second."""
+        """Its second half."""
 
     @property
     def alive(self) -> bool: ...
