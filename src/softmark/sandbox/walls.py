@@ -134,6 +134,7 @@ def environment(scratch: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "MPLBACKEND": "Agg",
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # a heap in large pages: a fork copies, an end frees few entries
         "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # or matrix products on a graphics card differ from run to run
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONNOUSERSITE": "1",
