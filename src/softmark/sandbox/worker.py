@@ -83,11 +83,11 @@ def _redirect(out: int, err: int) -> None:
 class Worker:
     """Answers requests until the wire ends."""
 
-    def __init__(self, scratch: str) -> None:
+    def __init__(self, scratch: str, submission: loading.Loaded | None = None) -> None:
         self._scratch = scratch
         self._pid = os.getpid()
         self._initial = reset.Snapshot.take()
-        self._submission: loading.Loaded | None = None
+        self._submission = submission
         self._device = devices.Device()
 
     def serve(self, requests: int, replies: int) -> None:

@@ -1,6 +1,7 @@
 """The zygote: a process with torch imported that does nothing but fork student workers, and end them.
 
-Why it exists: `import torch` costs about a second, a fork of a process that has it a few milliseconds. And it is the
+Why it exists: `import torch` costs about a second, a fork of a process that has it a few milliseconds, and what is done
+for the first time in it (rehearsal.py) need not be done for the first time in every worker. And it is the
 one ancestor of every worker, so what it never knew no worker can find in its memory: it is forked (or started) before
 any hidden test, reference or submission has been read, and with an environment of constants.
 
@@ -30,6 +31,7 @@ import signal
 import socket
 import subprocess
 import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +40,7 @@ import msgspec
 
 from softmark.sandbox import procfs, worker
 from softmark.sandbox.failures import GraderFault
+from softmark.sandbox.rehearsal import rehearse
 from softmark.sandbox.walls import Walls, prepare
 
 _PACKET = 65536
@@ -127,6 +130,10 @@ def _prepare() -> None:
     torch.set_num_threads(1)
     torch.softmax(torch.ones(2, 2) @ torch.ones(2, 2), dim=-1)  # a first operation costs 1 ms; pay it here
     worker.preload()
+    _fit_for_forking()
+
+
+def _fit_for_forking() -> None:
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
         raise GraderFault(f"forking needs a process of one thread, this one has {threads}; set OMP_NUM_THREADS=1")
@@ -141,8 +148,12 @@ def _run(control: socket.socket) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the launcher's business
         _close_all_but(control.fileno())
         gc.disable()
+        rehearse()
+        _fit_for_forking()
         _serve(control)
         status = 0
+    except Exception:
+        traceback.print_exc()  # a fault of softmark's own: the other end sees only that it has ended
     finally:
         try:
             _kill_descendants(os.getpid())
