@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 import warnings
 from pathlib import Path
@@ -23,6 +24,7 @@ def _state() -> dict[str, Any]:
         "warnings": list(warnings.filters),
         "numpy": np.geterr(),
         "torch": (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_default_device()),
+        "chance": (random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()),
         "streams": (sys.stdout, sys.stderr, sys.argv),
     }
 
@@ -33,7 +35,7 @@ class TestRehearsal:
         monkeypatch.setattr(sys, "__stdout__", sys.stdout)  # which is where the call of a test puts it back to
         monkeypatch.setattr(sys, "__stderr__", sys.stderr)
         before = _state()
-        rehearse()
+        rehearse.__wrapped__()
         assert _state() == before
         assert "rehearsal" not in sys.modules
         assert os.listdir(tmp_path) == []

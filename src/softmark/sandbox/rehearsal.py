@@ -10,10 +10,13 @@ A gradient is left out where torch is one for graphics cards: it would start a t
 from __future__ import annotations
 
 import os
+import random
 import types
 import warnings
+from functools import cache
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -38,8 +41,10 @@ class _Projection(nn.Module):
         return torch.relu(self.project(x))
 
 
+@cache
 def rehearse() -> None:
-    """Answer one request of each kind, and forget it."""
+    """Answer one request of each kind, and forget it: random numbers and warnings go on as if nothing had been."""
+    chance = random.getstate(), np.random.get_state(), torch.get_rng_state()
     module = types.ModuleType("rehearsal")
     module.__dict__.update(scores=_scores, Projection=_Projection)
     worker = Worker(os.getcwd(), Loaded(module, Guard([_RULE]), []))
@@ -54,6 +59,9 @@ def rehearse() -> None:
         if torch.accelerator.current_accelerator() is None:
             _answer(worker, "scores", q, k, how="vjp", cotangent=torch.ones(2, 4))
             _answer(worker, projection, q, how="vjp", cotangent=torch.ones(2, 3))
+    random.setstate(chance[0])
+    np.random.set_state(chance[1])
+    torch.set_rng_state(chance[2])
 
 
 def _answer(worker: Worker, target: str | wire.Handle, *args: Any, **other: Any) -> dict[Any, Any]:
