@@ -48,10 +48,26 @@ def preload() -> None:
         importlib.import_module(name)
 
 
+def make_streams() -> None:
+    """In the zygote: the text streams of all its workers, made over a pipe, as theirs will be (0.2 ms in each)."""
+    end, pipe = os.pipe()
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        own = os.dup(descriptor)
+        os.dup2(pipe, descriptor)
+        file = open(descriptor, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+        os.dup2(own, descriptor)
+        setattr(sys, name, file)
+        setattr(sys, f"__{name}__", file)
+        os.close(own)
+    os.close(end)
+    os.close(pipe)
+
+
 def run(walls: Walls, parent: int, wire_fd: int, out: int, err: int) -> NoReturn:
     """The life of a freshly forked worker."""
     try:
-        _redirect(out, err)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
         try:
             raise_walls(walls, keep_fds=(wire_fd,), parent=parent)
         except WallError as error:
@@ -68,16 +84,6 @@ def serve_spawned(directory: str, requests: int, replies: int) -> None:
     """The life of a worker that was started as a program, without walls."""
     _send(replies, {"id": 0, "done": "ready"})
     Worker(directory).serve(requests, replies)
-
-
-def _redirect(out: int, err: int) -> None:
-    null = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((null, 0), (out, 1), (err, 2)):
-        os.dup2(source, target)
-    for stream, descriptor in (("stdout", 1), ("stderr", 2)):
-        file = open(descriptor, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
-        setattr(sys, stream, file)
-        setattr(sys, f"__{stream}__", file)
 
 
 class Worker:

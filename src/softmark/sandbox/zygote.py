@@ -142,6 +142,7 @@ def _run(control: socket.socket) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the launcher's business
         _close_all_but(control.fileno())
+        worker.make_streams()
         gc.disable()
         _serve(control)
         status = 0
