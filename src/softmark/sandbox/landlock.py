@@ -64,7 +64,6 @@ _ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
 
 _READ = _READ_FILE | _READ_DIR
 _SCRATCH = _READ | _WRITE_FILE | _TRUNCATE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _REFER
-_OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
 _SYSTEM = (
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"),
@@ -104,8 +103,10 @@ class Fence:
         governed = _governed_files(self.abi)
         ruleset = _create_ruleset(self.abi, governed)
         try:
-            for rule in (*self.rules, Rule("/proc/self", _READ), Rule(scratch, _SCRATCH)):
+            for rule in self.rules:
                 _add(ruleset, rule, governed)
+            _add(ruleset, Rule("/proc/self", _READ), governed)
+            _add(ruleset, Rule(scratch, _SCRATCH), governed)
             _syscall(_RESTRICT_SELF, ruleset, _LOG_NOTHING if self.abi >= 7 else 0)
         finally:
             os.close(ruleset)
@@ -129,8 +130,8 @@ def fence(readable: tuple[str, ...] = (), device_files: tuple[str, ...] = ()) ->
     return Fence(
         abi(),
         (
-            *(Rule(path, _READ, may_be_unreachable=True) for path in outermost),
-            *(Rule(os.path.realpath(path, strict=True), _READ) for path in readable),
+            *(Rule(path, _read(path), may_be_unreachable=True) for path in outermost),
+            *(Rule(path, _read(path)) for path in (os.path.realpath(path, strict=True) for path in readable)),
             *(Rule(path, _READ_FILE | _WRITE_FILE | _IOCTL_DEV) for path in device_files),
             Rule("/dev/null", _READ_FILE | _WRITE_FILE | _TRUNCATE),
         ),
@@ -154,6 +155,10 @@ def _libraries() -> set[str]:
 
 def _beneath(path: str, other: str) -> bool:
     return path != other and os.path.commonpath((path, other)) == other
+
+
+def _read(path: str) -> int:
+    return _READ if os.path.isdir(path) else _READ_FILE
 
 
 def _governed_files(version: int) -> int:
@@ -183,10 +188,7 @@ def _add(ruleset: int, rule: Rule, governed: int) -> None:
             return
         raise
     try:
-        rights = rule.rights & governed
-        if not os.path.isdir(place):
-            rights &= _OF_A_FILE
-        _syscall(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
+        _syscall(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", rule.rights & governed, place), 0)
     finally:
         os.close(place)
 

@@ -139,9 +139,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong)
 
 
-def prctl(option: int, *arguments: int) -> int:
+def prctl(option: int, first: int = 0, second: int = 0) -> int:
     """prctl(2), with the unused arguments as the zeros that the kernel insists on; OSError on failure."""
-    result = int(_libc.prctl(option, *(*arguments, 0, 0, 0, 0)[:4]))
+    result = int(_libc.prctl(option, first, second, 0, 0))
     if result < 0:
         failure = ctypes.get_errno()
         raise OSError(failure, f"prctl {option}: {os.strerror(failure)}")

@@ -32,7 +32,6 @@ its environment and command line: what was once in its heap is in the worker's, 
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import socket
@@ -195,9 +194,11 @@ def _become(uid: int | None) -> None:
 
 def _empty_bounding_set() -> None:
     """So that no program could hand out capabilities. Needs one itself; no_new_privs says the same later."""
-    with contextlib.suppress(PermissionError):
+    try:
         for capability in range(_capabilities()):
             prctl(_PR_CAPBSET_DROP, capability)
+    except PermissionError:
+        return
 
 
 @cache
@@ -242,9 +243,10 @@ def _replace_environment(scratch: str) -> None:
     start, size = _environment_block()
     constants = environment(scratch)
     _libc.clearenv()
-    for name in os.environ.keys() - constants.keys():
+    for name in list(os.environ):
         del os.environ[name]
-    os.environ.update(constants)
+    for name, value in constants.items():
+        os.environ[name] = value
     ctypes.memset(start, 0, size)  # shown as /proc/self/environ; nothing points there any more
     time.tzset()
     tempfile.tempdir = None  # or Python remembers the zygote's /tmp
