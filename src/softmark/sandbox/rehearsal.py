@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from softmark.sandbox import wire
@@ -29,6 +30,7 @@ _RULE = {"names": ["torch.cdist"], "ops": ["aten::_cdist_*"], "functions": []}
 
 
 def _scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    repr(q)  # as in a print: torch prepares for it for over a millisecond
     return torch.softmax(q @ k.T / q.shape[-1] ** 0.5, dim=-1)
 
 
@@ -38,7 +40,7 @@ class _Projection(nn.Module):
         self.project = nn.Linear(width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.relu(self.project(x))
+        return F.gelu(self.project(x))  # the slowest to start of all that homework is made of
 
 
 @cache
