@@ -144,7 +144,7 @@ def _run(control: socket.socket) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the launcher's business
         _close_all_but(control.fileno())
-        worker.make_streams()
+        worker.streams()
         gc.disable()
         with contextlib.suppress(OSError):  # then `start` says so, for the level that needs it
             prepare(Walls(scratch="", uid=None, limits=Limits(), cpu_backstop=0))  # nobody waits for it yet
