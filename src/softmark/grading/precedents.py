@@ -19,7 +19,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -70,7 +70,7 @@ class Precedents:
         point = self._beginnings[test.nodeid]
         for question, answer in session.asked:
             if point.question is None and self._bytes < _MOST_BYTES:
-                point.question = question
+                point.question = replace(question, message={"op": "call"})  # its values are in the frame once more
                 self._bytes += len(question.frame)
             known = point.question is not None and point.question.frame == question.frame  # else it asks at random
             if not known or len(point.after) >= _MOST_ANSWERS:
