@@ -36,6 +36,7 @@ class TestSecondRun:
         done = run(folder, "-o", results)
         assert (done.returncode, done.stderr) == (3, "")
         assert "2 grader errors in " in done.stdout
+        assert "\nthe grader failed at 2 submissions: 2: the hidden test or the reference raised " in done.stdout
         assert marks(results) == {"ada": 4.0, "ben": 4.0, "cleo": 4.0}
         assert (results / "grades.csv").read_text().count("this is the mark from before") == 2
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from softmark.batch.journal import FILE, Journal, Known
+from softmark.batch.journal import _MIGRATIONS, FILE, Journal, Known
 from softmark.grading.errors import UsageError
 from softmark.grading.result import CaseResult, Outcome, Result, Status
 from tests.report.classroom import grader_error
@@ -28,6 +28,18 @@ def record(folder: Path, *results: Result, submission: str = "ada", fingerprint:
         for result in results:
             with journal.recording(submission, fingerprint, result):
                 pass
+
+
+def graded_run(folder: Path, *submissions: str, stopped: bool = False) -> int:
+    """The number of a run that grades these."""
+    with Journal(folder, HOMEWORK) as journal:
+        journal.know((submission, Known()) for submission in submissions)
+        for submission in submissions:
+            with journal.recording(submission, "f", graded()):
+                pass
+        if not stopped:
+            journal.finish()
+        return journal.run
 
 
 def rows(folder: Path) -> list[tuple[object, ...]]:
@@ -82,6 +94,45 @@ class TestWhatCounts:
                 raise KeyboardInterrupt
             assert journal.done() == {}
         assert rows(tmp_path) == []
+
+
+class TestBeforeTheLastChange:
+    """The run whose marks are the old ones."""
+
+    def test_is_before_a_run_that_was_stopped_and_gone_on_with(self, tmp_path: Path) -> None:
+        """However often the last run was stopped, all that it graded is new."""
+        first = graded_run(tmp_path, "ada", "ben")
+        graded_run(tmp_path, "ada", stopped=True)
+        graded_run(tmp_path, stopped=True)
+        graded_run(tmp_path, "ben")
+        with Journal(tmp_path, HOMEWORK, write=False) as journal:
+            assert journal.before_last_change() == first
+
+    def test_is_not_before_a_run_that_found_everything_unchanged(self, tmp_path: Path) -> None:
+        """Grading once more, with nothing to grade, does not forget the change."""
+        first = graded_run(tmp_path, "ada")
+        graded_run(tmp_path, "ada")
+        graded_run(tmp_path)
+        with Journal(tmp_path, HOMEWORK, write=False) as journal:
+            assert journal.before_last_change() == first
+
+    def test_of_one_run_is_nothing(self, tmp_path: Path) -> None:
+        graded_run(tmp_path, "ada", stopped=True)
+        graded_run(tmp_path, "ada")
+        with Journal(tmp_path, HOMEWORK, write=False) as journal:
+            assert journal.before_last_change() == 0
+
+
+class TestFolderThatNobodyMayWriteTo:
+    """Results on a read-only disk."""
+
+    def test_is_read_without_leaving_anything(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """SQLite's own files beside a journal could not be made there."""
+        graded_run(tmp_path, "ada")
+        monkeypatch.setattr("os.access", lambda path, mode: False)
+        with Journal(tmp_path, HOMEWORK, write=False) as journal:
+            assert [one.id for one, _ in journal.graded()] == ["ada"]
+            assert [file.name for file in tmp_path.iterdir()] == [FILE]
 
 
 class TestSubmissionsThatAreGone:
@@ -166,5 +217,18 @@ class TestVersions:
         (tmp_path / FILE).touch()
         record(tmp_path, graded())
         with closing(sqlite3.connect(tmp_path / FILE)) as db:
-            assert db.execute("PRAGMA user_version").fetchone() == (1,)
+            assert db.execute("PRAGMA user_version").fetchone() == (2,)
         assert len(rows(tmp_path)) == 1
+
+    def test_from_one_that_knows_of_no_stopped_runs(self, tmp_path: Path) -> None:
+        """Its runs are taken for finished; until it is written to, it is not read either, and that is said."""
+        with closing(sqlite3.connect(tmp_path / FILE)) as db:
+            db.executescript(f"{_MIGRATIONS[0]}; INSERT INTO runs VALUES (1, '{HOMEWORK}', 'then')")
+            db.execute("PRAGMA user_version = 1")
+        with pytest.raises(UsageError) as refused:
+            Journal(tmp_path, HOMEWORK, write=False)
+        said = f"{tmp_path / FILE} was written by an older softmark: grade into this folder once more first"
+        assert str(refused.value) == said
+        graded_run(tmp_path, "ada")
+        with Journal(tmp_path, HOMEWORK, write=False) as journal:
+            assert journal.before_last_change() == 1

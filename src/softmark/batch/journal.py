@@ -5,7 +5,7 @@ that were just being graded. A grading that is in here has its files, too: they 
 Nothing is overwritten. The mark that counts is that of the latest grading that is one: a failure of the grader itself
 never takes an earlier mark away, and is tried again by the next run.
 
-    runs          one row for each `softmark grade` of this class
+    runs          one row for each `softmark grade` of this class; one that was stopped is never finished
     submissions   whose they are, where they came from, when: as the latest run found it
     gradings      append-only; `fingerprint` says of what exactly (files, hidden tests, reference, versions, walls)
 
@@ -46,6 +46,7 @@ _MIGRATIONS = (  # number n brings a file of version n to version n + 1
     );
     CREATE INDEX gradings_of_a_submission ON gradings (submission, number);
     """,
+    "ALTER TABLE runs ADD COLUMN finished TEXT; UPDATE runs SET finished = started",
 )
 _CURRENT = """
     SELECT s.id, s.known, g.result, latest.status, latest.result
@@ -139,17 +140,26 @@ class Journal:
     def _as_of(self, run: int | None) -> dict[str, object]:
         return {"run": self.run if run is None else run, "error": Status.GRADER_ERROR}
 
-    def _begin(self, homework: str) -> int:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+    def finish(self) -> None:
+        """Nothing of this run is left to be done."""
         with self._db:
-            number = self._db.execute("INSERT INTO runs (homework, started) VALUES (?, ?)", (homework, now)).lastrowid
+            self._db.execute("UPDATE runs SET finished = ? WHERE number = ?", (_now(), self.run))
+
+    def before_last_change(self) -> int:
+        """The run before the last that graded anything; one that was stopped and gone on with is the same run."""
+        (number,) = self._db.execute(
+            "SELECT coalesce(max(number), 0) FROM runs "
+            "WHERE finished IS NOT NULL AND number < (SELECT max(run) FROM gradings)"
+        ).fetchone()
+        return int(number)
+
+    def _begin(self, homework: str) -> int:
+        with self._db:
+            number = self._db.execute(
+                "INSERT INTO runs (homework, started) VALUES (?, ?)", (homework, _now())
+            ).lastrowid
         assert number is not None
         return number
-
-    def last_that_graded(self) -> int:
-        """The last run that graded anything; later ones found everything unchanged."""
-        (number,) = self._db.execute("SELECT coalesce(max(run), 0) FROM gradings").fetchone()
-        return int(number)
 
     def _last_run(self) -> int:
         (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM runs").fetchone()
@@ -197,9 +207,13 @@ def _graded(row: tuple[str, bytes, bytes, str, bytes]) -> tuple[Graded, Known]:
 
 
 def _with_note(kept: Result, failed: Result) -> Result:
-    why = "; ".join(failed.staff_notes) or "a hidden test or the reference failed"
+    why = "; ".join(failed.faults) or "a hidden test or the reference failed"
     note = f"the latest attempt at grading failed ({why}); this is the mark from before"
     return msgspec.structs.replace(kept, staff_notes=(*kept.staff_notes, note))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _result(data: bytes) -> Result:
@@ -223,14 +237,16 @@ def _lock(folder: Path) -> int:
 
 
 def _open(path: Path, *, write: bool) -> sqlite3.Connection:
-    with _explained(path):
-        db = sqlite3.connect(path if write else f"{path.absolute().as_uri()}?mode=ro", uri=not write)
+    with _explained(path, write=write):
+        db = sqlite3.connect(path if write else _for_reading(path), uri=not write)
         try:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version > len(_MIGRATIONS):
                 raise UsageError(f"{path} was written by a newer softmark: install that one, or choose another folder")
             if version == 0 and not write:
                 raise UsageError(f"{path} holds no results yet")
+            if version < len(_MIGRATIONS) and not write:
+                raise UsageError(f"{path} was written by an older softmark: grade into this folder once more first")
             if write:
                 db.execute("PRAGMA journal_mode = WAL")
                 # a power cut costs the last few gradings, which are made again
@@ -242,16 +258,25 @@ def _open(path: Path, *, write: bool) -> sqlite3.Connection:
     return db
 
 
+def _for_reading(path: Path) -> str:
+    """SQLite makes a file beside a journal even to read it; where it cannot, nobody can be writing to it either."""
+    wal = path.with_name(f"{FILE}-wal")
+    frozen = not os.access(path.parent, os.W_OK) and not wal.exists()
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if frozen else ''}"
+
+
 def _migrate(db: sqlite3.Connection, version: int) -> None:
     for number in range(version, len(_MIGRATIONS)):
         db.executescript(f"BEGIN; {_MIGRATIONS[number]}; PRAGMA user_version = {number + 1}; COMMIT")
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explained(path: Path, *, write: bool = True) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if not write:
+            raise UsageError(f"{path} cannot be read: {error}; copy the folder to where you may write") from None
         why = f"results cannot be written to {path}: {error}"
         raise UsageError(f"{why}; put that right and run the same command again, or choose another -o") from None
     except sqlite3.DatabaseError as error:

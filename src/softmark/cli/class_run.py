@@ -26,13 +26,14 @@ from softmark.intake.collect import collect
 from softmark.intake.handed_in import Collection
 from softmark.report.atomic import remove_leftovers, writable
 from softmark.report.class_table import ClassSummary, show_class
-from softmark.report.escape import log_safe, one_line
+from softmark.report.escape import log_safe, message, one_line
 from softmark.report.gradebook import write_gradebook
 from softmark.report.handing_back import has_feedback, write_feedback
 from softmark.report.progress import Tally, following
 
 MOST_IGNORED = 5
 MOST_NAMED = 10
+MOST_FAULTS = 3
 
 
 class Terminated(KeyboardInterrupt):
@@ -73,6 +74,7 @@ def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, consol
         try:
             _say_what_was_found(collection, console)
             tally = _grade(collection, options, homework, setup, journal, console)
+            journal.finish()
             summary, outdated = _finish(options.output, homework, journal)
         except KeyboardInterrupt:
             console.print("stopped; what was graded is kept: the same command goes on from here")
@@ -82,6 +84,10 @@ def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, consol
     show_class(summary, console)
     _name("not handed in any more, the marks from before are kept", gone, console)
     _name(f"graded with other parts or points than {homework.name} has now, not in grades.csv", outdated, console)
+    for why, times in tally.faults.most_common(MOST_FAULTS):
+        of_how_many = "1 submission" if times == 1 else f"{times} submissions"
+        text = f"the grader failed at {of_how_many}: {log_safe(one_line(message(why)))}"
+        console.print(text, markup=False, soft_wrap=True)
     console.print(f"{tally} in {tally.seconds:.1f} s; see {options.output}/grades.csv", soft_wrap=True)
     return summary.faults + tally.by_status[Status.GRADER_ERROR] > 0
 

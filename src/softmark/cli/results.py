@@ -102,7 +102,7 @@ def _class_in(results: Path, *, outdated: list[str] | None = None, before: bool 
 
     homework = load_homework(homework_of(results))
     with Journal(results, homework.name, write=False) as journal:
-        yield from class_of(journal, homework, outdated, journal.last_that_graded() - 1 if before else None)
+        yield from class_of(journal, homework, outdated, journal.before_last_change() if before else None)
 
 
 @contextmanager

@@ -174,6 +174,16 @@ class Result(Record, frozen=True):
         return all(test.outcome is not Outcome.NOT_RUN for test in self.tests)
 
     @property
+    def faults(self) -> tuple[str, ...]:
+        """Why the grader failed, for staff: what ended it, and what is wrong with which tests."""
+        of_tests: dict[str, dict[str, None]] = {}
+        for test in self.tests:
+            for verdict in test.verdicts:
+                if verdict.category == "grader":
+                    of_tests.setdefault(verdict.staff or verdict.fact, {})[test.number] = None
+        return (*self.staff_notes, *(f"{', '.join(numbers)}: {why}" for why, numbers in of_tests.items()))
+
+    @property
     def leaderboard(self) -> tuple[LeaderboardEntry, ...]:
         """The columns that were filled."""
         return tuple(test.leaderboard for test in self.tests if test.leaderboard is not None)

@@ -59,7 +59,9 @@ def show_class(summary: ClassSummary, console: Console) -> None:
             _say_more(len(summary.ungraded) - MOST_NAMED, console)
     if summary.marks:
         mean = sum(summary.marks) / len(summary.marks)
-        console.print(f"mean {mean:.1f} of {shown(summary.max_score)}, {len(summary.marks)} submissions")
+        number = len(summary.marks)
+        submissions = f"{number} submission{'' if number == 1 else 's'}"
+        console.print(f"mean {mean:.1f} of {shown(summary.max_score)}, {submissions}")
 
 
 def _table(rows: list[tuple[str, str, str, str]]) -> Table:
@@ -105,7 +107,7 @@ def _mark(result: Result) -> str:
 def _what(result: Result) -> tuple[str, str]:
     """What is to be said beside the mark, and why."""
     if result.status is Status.GRADER_ERROR:
-        return "grader error", log_safe(one_line(message("; ".join(result.staff_notes)))) or "see results.json"
+        return "grader error", log_safe(one_line(message("; ".join(result.faults)))) or "see results.json"
     if result.status is Status.NOT_GRADABLE:
         return "not gradable", log_safe(one_line(message(result.reason)))
     if result.lateness is not None and result.lateness.line:

@@ -102,4 +102,4 @@ def _notes(graded: Graded, student: StudentData) -> Iterable[str]:
     if result.lateness:
         yield result.lateness.staff_note
     yield from result.notes
-    yield from result.staff_notes
+    yield from result.faults

@@ -30,6 +30,8 @@ class Tally:
     def __init__(self) -> None:
         self.unchanged = 0
         self.by_status: Counter[Status] = Counter()
+        self.faults: Counter[str] = Counter()
+        """Why the grader failed, and for how many."""
         self._start = time.monotonic()
 
     def add(self, finished: Finished) -> None:
@@ -37,6 +39,8 @@ class Tally:
             self.unchanged += 1
         else:
             self.by_status[finished.result.status] += 1
+            if finished.result.status is Status.GRADER_ERROR:
+                self.faults.update(finished.result.faults)
 
     @property
     def done(self) -> int:
