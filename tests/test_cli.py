@@ -211,7 +211,7 @@ class TestResultsFile:
             assert process.wait() == 0
         assert (seen[0], seen[-1], seen) == (0.0, 4.0, sorted(seen))
         assert 2.0 in seen
-        assert os.listdir(path.parent) == ["results.json"]
+        assert sorted(os.listdir(path.parent)) == ["feedback.html", "feedback.md", "results.json", "staff.html"]
 
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
     def test_outlives_a_run_that_is_cut_off(self, number: signal.Signals, course: Path, temporary: Path) -> None:

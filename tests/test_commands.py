@@ -10,12 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from softmark.batch.journal import Journal
 from softmark.grading.result import Result, Status, decode
 
 ROOT = Path(__file__).parents[1]
 SOFTMARK = str(ROOT / ".venv/bin/softmark")
 STRONGEST = "full" if os.geteuid() == 0 else "user"
 REFERENCE = ROOT / "reference/attention_scores.py"
+MIXED = ROOT / "samples/attention_scores/mixed.py"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="becomes an ordinary user, which only root can")
 
 
@@ -49,6 +51,25 @@ class TestGrade:
         results = json.loads((tmp_path / "submissions/attention_scores/results.json").read_text())
         assert sum(test["score"] for test in results["tests"]) == 20
         assert sum(test["max_score"] for test in results["tests"]) == 20
+
+    def test_writes_what_is_handed_back_and_a_page_for_staff(self, tmp_path: Path) -> None:
+        """Hidden matrices are on the staff's page, and on no other."""
+        assert grade(MIXED, "-o", tmp_path).returncode == 0
+        folder = tmp_path / "submissions/mixed"
+        names = ["feedback.html", "feedback.md", "results.json", "staff.html"]
+        assert sorted(file.name for file in folder.iterdir()) == names
+        assert [name for name in names if "<svg" in (folder / name).read_text()] == ["staff.html"]
+
+    def test_is_kept_out_of_the_results_of_a_class(self, tmp_path: Path) -> None:
+        """A file that is called like a student would replace that student's feedback."""
+        with Journal(tmp_path, "attention_scores"):
+            pass
+        done = grade(REFERENCE, "-o", tmp_path)
+        assert done.returncode == 2
+        assert done.stderr == (
+            f"softmark: {tmp_path} holds the results of a class; choose another folder for one file with -o\n"
+        )
+        assert not (tmp_path / "submissions").exists()
 
     def test_json_is_the_result(self) -> None:
         """--json prints the whole Result and nothing else."""

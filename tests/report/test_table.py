@@ -116,11 +116,11 @@ class TestShow:
         assert lines(from_colour.export_text()) == lines(printed(graded()))
 
     def test_draws_small_matrices_only(self) -> None:
-        """A large matrix is left to the HTML report, and that is said."""
+        """A large matrix is left to the page for staff, and that is said."""
         row = tuple(float(i) for i in range(12))
         wide = Picture(expected=(row,) * 12, got=(row,) * 12)
         verdict = WRONG_SCALE.__class__(category="value", fact="wrong", picture=wide)
-        assert "(12 by 12 numbers; the HTML report draws them)" in printed(
+        assert "(12 by 12 numbers, too many to be drawn here)" in printed(
             with_cases(second_zero(), 1, failed("a", verdict))
         )
 

@@ -76,6 +76,8 @@ def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setu
 
     keep = _results_file(output)
     result = grade_file(path, homework, setup, keep, meanwhile=lambda: import_module("softmark.report.table"))
+    if output is not None:
+        _write_pages(result, output)
     _print_result(result, json)
     return result.status is Status.GRADER_ERROR
 
@@ -115,9 +117,14 @@ def _results_file(output: Path | None) -> Callable[[Result], None]:
     if output is None:
         return lambda result: None
     from softmark.batch.grader import EngineFailed
+    from softmark.batch.journal import FILE
+    from softmark.grading.errors import UsageError
     from softmark.report.atomic import writable
     from softmark.report.gradescope import InvalidResults, write_results
     from softmark.report.handing_back import feedback_folder
+
+    if (output / FILE).exists():
+        raise UsageError(f"{output} holds the results of a class; choose another folder for one file with -o")
 
     def keep(result: Result) -> None:
         folder = feedback_folder(output, result.submission.id)
@@ -129,6 +136,17 @@ def _results_file(output: Path | None) -> Callable[[Result], None]:
                 raise EngineFailed(str(error)) from error
 
     return keep
+
+
+def _write_pages(result: Result, output: Path) -> None:
+    """What a student of a class gets back, and beside it the page for staff."""
+    from softmark.batch.graded import Graded
+    from softmark.report.atomic import writable
+    from softmark.report.handing_back import write_feedback, write_staff_page
+
+    with writable(output):
+        write_feedback(Graded(result.submission.id, (), result.submission.file, result), output)
+        write_staff_page(result, output)
 
 
 def _print_result(result: Result, json: bool) -> None:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from softmark.batch.graded import Graded
+from softmark.grading.result import Result
 from softmark.report.atomic import remove_leftovers, replace_file
 from softmark.report.feedback import Audience, feedback
 from softmark.report.gradescope import write_results
@@ -11,6 +12,7 @@ from softmark.report.html import as_html
 from softmark.report.markdown import as_markdown
 
 PAGE, TEXT, MARKS = "feedback.html", "feedback.md", "results.json"
+STAFF_PAGE = "staff.html"
 SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 
 
@@ -36,6 +38,12 @@ def write_feedback(graded: Graded, results: Path) -> None:
     _write(folder / TEXT, as_markdown(told))
     _write(folder / PAGE, as_html(told))
     write_results(graded.result, folder / MARKS)
+
+
+def write_staff_page(result: Result, results: Path) -> None:
+    """The page with hidden numbers and matrices; for one file only, because a class's folders are handed back."""
+    page = as_html(feedback(result, Audience.STAFF))
+    _write(feedback_folder(results, result.submission.id) / STAFF_PAGE, page)
 
 
 def _write(path: Path, text: str) -> None:
