@@ -39,6 +39,37 @@ class TestWhatCannotBeWritten:
         expected = f"softmark: {missing} cannot be written: No such file or directory; name another file\n"
         assert capfd.readouterr() == ("", expected)
 
+    @pytest.mark.parametrize("own", [FILE, "grades.csv", "tests.csv"])
+    @pytest.mark.parametrize(
+        "words", [("export", "--canvas"), ("export", "--moodle"), ("regrade", "--csv")], ids=" ".join
+    )
+    def test_file_of_softmarks_own(
+        self,
+        words: tuple[str, str],
+        own: str,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        """A wrong word on the command line does not cost every mark of the class."""
+        with Journal(tmp_path, HOMEWORK):
+            pass
+        before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+        command, option = words
+        assert typed(monkeypatch, command, tmp_path, option, tmp_path / own) == 2
+        expected = f"softmark: {tmp_path / own} is one of softmark's own files; name another file\n"
+        assert capfd.readouterr() == ("", expected)
+        assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+    def test_one_file_for_two_platforms(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """The second would silently replace the first."""
+        both = tmp_path / "marks.csv"
+        assert typed(monkeypatch, "export", tmp_path, "--canvas", both, "--moodle", both) == 2
+        expected = f"softmark: {both} cannot be both Canvas's file and Moodle's; name two\n"
+        assert capfd.readouterr() == ("", expected)
+
     def test_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
         """A file is wanted."""
         assert typed(monkeypatch, "export", tmp_path, "--canvas", ".") == 2

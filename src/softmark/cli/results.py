@@ -42,6 +42,9 @@ def export(
 
     if canvas is None and moodle is None:
         raise UsageError("say what to write: --canvas FILE or --moodle FILE")
+    if canvas is not None and moodle is not None and canvas.resolve() == moodle.resolve():
+        raise UsageError(f"{canvas} cannot be both Canvas's file and Moodle's; name two")
+    _leave_alone(results, canvas, moodle)
     title = ""
     every: list[Grade] = []
     outdated: list[str] = []
@@ -80,6 +83,7 @@ def regrade(
     from softmark.report.regrade_views import show_regrade, write_regrade
 
     old = _class_in(results, before=True) if against is None else _class_in(against)
+    _leave_alone(results, csv)
     difference = compare(old, _class_in(results))
     if csv is not None:
         with _told(csv):
@@ -103,6 +107,18 @@ def _class_in(results: Path, *, outdated: list[str] | None = None, before: bool 
     homework = load_homework(homework_of(results))
     with Journal(results, homework.name, write=False) as journal:
         yield from class_of(journal, homework, outdated, journal.before_last_change() if before else None)
+
+
+def _leave_alone(results: Path, *files: Path | None) -> None:
+    """The journal and the gradebook are not to be replaced by what is made of them."""
+    from softmark.batch.journal import FILE
+    from softmark.grading.errors import UsageError
+    from softmark.report.gradebook import GRADES, TESTS
+
+    kept = {(results / name).resolve() for name in (FILE, GRADES, TESTS)}
+    for file in files:
+        if file is not None and file.resolve() in kept:
+            raise UsageError(f"{file} is one of softmark's own files; name another file")
 
 
 @contextmanager
