@@ -68,6 +68,13 @@ class TestBuild:
         assert refused.returncode == 2
         assert "assignments/tiny/README.md:1: there is no such file" in refused.stderr
 
+    def test_of_all_says_which_it_leaves_out(self, root: Path) -> None:
+        """A homework that lacks a file is not simply passed over."""
+        (root / "assignments/tiny/README.md").unlink()
+        done = softmark(root, "build")
+        assert done.returncode == 0
+        assert done.stderr == "tiny is not built: there is no assignments/tiny/README.md\n"
+
 
 class TestProducts:
     """What is built of the course's own homeworks."""

@@ -225,6 +225,7 @@ WRONG_LATE = [
     ("half a day", "closed_after_days = 5", "closed_after_days = 5.5", 30, "expected a whole number"),
     ("negative days", "closed_after_days = 5", "closed_after_days = -1", 30, "must not be negative"),
     ("due without offset", "+01:00", "", 31, "due must say its offset from UTC, as in 2026-03-02T23:59:00+01:00"),
+    ("due as text", "2026-03-02T23:59:00+01:00", "'tomorrow'", 31, "a time looks like 2026-03-02T23:59:00+01:00"),
     ("due without time", "2026-03-02T23:59:00+01:00", "2026-03-02", 31, "expected a date with a time, got a date"),
 ]
 

@@ -20,7 +20,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "UTF-32": ("x = 1\n".encode("utf-32"), "the file is UTF-16"),
     "UTF-16 without a mark": ("x = 1\n".encode("utf-16-le"), "line 1 contains a NUL character"),
     "zip": (b"PK\x03\x04rest", "the file is a zip archive"),
-    "PDF": (b"%PDF-1.7\n", "the file is a PDF"),
+    "PDF": (b"%PDF-1.7\n", "the file is a PDF, whatever its name says: hand in the Python file itself"),
     "Latin-1": ("x = 1\n# café\n".encode("latin-1"), "the file is not UTF-8: line 2 holds the byte 0xE9"),
     "half a character": ("x = 'é'".encode()[:-2], "line 1 holds the byte 0xC3"),
     "NUL": (b"x = 1\ny = '\0'\n", "line 2 contains a NUL character"),

@@ -36,7 +36,7 @@ class TestAsMarkdown:
         assert "<h1>From dot products to attention</h1>" in html
         assert "<strong>3 of 10 points</strong>" in html
         assert "<td>2 The score matrix</td>" in html
-        assert "<h2>✗ 2.1 The score matrix S = Q Kᵀ / √d_k. (1 of 3)</h2>" in html
+        assert "<h2>◐ 2.1 The score matrix S = Q Kᵀ / √d_k. (1 of 3)</h2>" in html
         assert "<p>Most likely: <strong>Your scores are √d_k times too large.</strong></p>" in html
         assert "return Q @ K.mT\n</code></pre>" in html
         assert '<img src="wrong.svg" alt="expected, got, difference" />' in html

@@ -19,11 +19,14 @@ from softmark.grading.public import EXAMPLES
 
 def buildable(root: Path) -> tuple[str, ...]:
     """The homeworks of a course that have a reference and a handout."""
-    return tuple(
-        name
-        for name in homework_names(root)
-        if (root / "reference" / f"{name}.py").is_file() and _readme(root, name).is_file()
-    )
+    return tuple(name for name in homework_names(root) if name not in lacking(root))
+
+
+def lacking(root: Path) -> dict[str, str]:
+    """The homeworks that cannot be built, each with the first file that it lacks."""
+    needed = {name: (root / "reference" / f"{name}.py", _readme(root, name)) for name in homework_names(root)}
+    missing = {name: [file for file in files if not file.is_file()] for name, files in needed.items()}
+    return {name: files[0].relative_to(root).as_posix() for name, files in missing.items() if files}
 
 
 def products(homework: Homework) -> dict[Path, bytes]:

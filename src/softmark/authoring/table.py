@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,21 +14,24 @@ from softmark.authoring.proof import Proof
 
 
 def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> None:
-    """One row a homework, then every hole in a sentence."""
-    table = Table(box=None, padding=(0, 2), header_style="dim")
-    columns = "", "homework", "mistakes caught", "named", "equivalents", "starter at 0", "trivial at 0", "margins"
-    for column in columns:
-        table.add_column(column)
+    """One row a homework, then every hole in a sentence.
+
+    Of all mistakes so many are caught and named; of all right solutions so many earn everything (equal); of starters
+    and trivial submissions so many earn nothing; and so far from the tolerance are the worst right and best wrong.
+    """
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
+    for column in ("", "homework", "caught", "named", "equal", "starter", "trivial", "margins"):
+        table.add_column(column, no_wrap=True)
     for proof in proofs:
         table.add_row(
             Text("✓", "green") if proof.ok else Text("✗", "red"),
             proof.homework,
-            f"{proof.caught} of {proof.mistakes}",
-            f"{proof.named} of {proof.mistakes}",
-            f"{proof.equivalents_full} of {proof.equivalents}",
-            f"{proof.starters_zero} of {proof.starters}",
-            f"{proof.trivial_zero} of {proof.trivial}",
-            f"{proof.margin_accept:.0f}× and {proof.margin_reject:.0f}×",
+            f"{proof.caught}/{proof.mistakes}",
+            f"{proof.named}/{proof.mistakes}",
+            f"{proof.equivalents_full}/{proof.equivalents}",
+            f"{proof.starters_zero}/{proof.starters}",
+            f"{proof.trivial_zero}/{proof.trivial}",
+            f"{_times(proof.margin_accept)}, {_times(proof.margin_reject)}",
         )
     console.print()
     console.print(table)
@@ -37,6 +41,13 @@ def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> No
                 Text.assemble("\n  ", ("✗ ", "red"), (f"{hole.homework}: {hole.subject} ", "bold"), hole.what)
             )
     console.print(Text(f"\n  {seconds:.0f} s\n", "dim"))
+
+
+def _times(margin: float) -> str:
+    """A factor; none, where nothing came near the tolerance."""
+    if not math.isfinite(margin):
+        return "–"
+    return f"{margin:.0f}×" if margin < 1e6 else f"{margin:.0e}×"
 
 
 def as_plain(proofs: Sequence[Proof], seconds: float) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def build(
     only_check: Annotated[bool, typer.Option("--check", help="Write nothing; say which files are stale.")] = False,
 ) -> None:
     """Make what students get from the references: starters, notebooks and worked examples."""
-    from softmark.authoring.build import buildable, products, stale
+    from softmark.authoring.build import buildable, lacking, products, stale
     from softmark.grading.homework import course_root, load_homework
 
     root = course_root()
@@ -29,6 +29,8 @@ def build(
         if not only_check:
             file.write_bytes(content)
         typer.echo(f"{'stale' if only_check else 'wrote'} {file.relative_to(root)}")
+    for name, file in ({} if homeworks else lacking(root)).items():
+        typer.echo(f"{name} is not built: there is no {file}", err=True)
     if not differing:
         typer.echo("everything is up to date")
     elif only_check:

@@ -28,6 +28,7 @@ IN_WORDS = {
     "`datetime`": "a date with a time",
     "`date`": "a date",
     "`time`": "a time of day",
+    "Invalid RFC3339 encoded datetime": "a time looks like 2026-03-02T23:59:00+01:00",
 }
 
 

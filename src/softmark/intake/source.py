@@ -18,7 +18,8 @@ LARGEST = 5_000_000
 _READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _ENCODINGS = {"utf-8", "utf8", "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1", "iso-latin-1"}
-_MARKS_OF_OTHERS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"PK\x03\x04": "a zip archive", b"%PDF": "a PDF"}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_NO_TEXT = {b"PK\x03\x04": "a zip archive", b"%PDF": "a PDF"}
 
 
 class Unreadable(Exception):
@@ -68,9 +69,11 @@ def check(source: bytes) -> None:
     """Refuse what Python would misread or could not explain: wrong encodings, binary files, an empty file."""
     if not source.strip():
         raise Refusal("the file is empty")
-    for mark, kind in _MARKS_OF_OTHERS.items():
+    if source.startswith(_UTF_16):
+        raise Refusal("the file is UTF-16, not Python source in UTF-8: save it as UTF-8 and hand it in again")
+    for mark, kind in _NO_TEXT.items():
         if source.startswith(mark):
-            raise Refusal(f"the file is {kind}, not Python source in UTF-8: save it as UTF-8 and hand it in again")
+            raise Refusal(f"the file is {kind}, whatever its name says: hand in the Python file itself")
     declared = _declared_encoding(source)
     if declared not in _ENCODINGS and not declared.startswith("utf-8-"):  # an editor's "utf-8-unix"
         raise Refusal(f"the first lines declare the encoding {declared[:40]!r}; only UTF-8 is accepted")

@@ -9,6 +9,7 @@ from softmark.report.feedback import Block, Code, Drawing, Feedback, PartLine, S
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$&:@^=])")
 MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.NOT_RUN: "·", Outcome.GRADER_ERROR: "!"}
+PARTLY = "◐"
 
 LinkTo = Callable[[Picture], str]
 
@@ -58,12 +59,18 @@ def _lines(told: Feedback, link_to: LinkTo | None) -> Iterable[str]:
 def _part(part: PartLine) -> str:
     points = f"{shown(part.earned)} / {shown(part.points)}"
     title = f"{escaped(part.number)} {escaped(part.title)}"
-    return f"| {MARKS[part.outcome]} | {title} | {points} | {escaped(part.remark)} |"
+    return f"| {_sign(part.outcome, part.earned, part.points)} | {title} | {points} | {escaped(part.remark)} |"
 
 
 def _heading(section: Section) -> str:
     title = f"{escaped(section.number)} {escaped(section.title)}"
-    return f"## {MARKS[section.outcome]} {title} ({shown(section.score)} of {shown(section.max_score)})"
+    sign = _sign(section.outcome, section.score, section.max_score)
+    return f"## {sign} {title} ({shown(section.score)} of {shown(section.max_score)})"
+
+
+def _sign(outcome: Outcome, earned: float, points: float) -> str:
+    """As on the terminal and on the page: some of the points are not none."""
+    return PARTLY if outcome is Outcome.FAILED and 0 < earned < points else MARKS[outcome]
 
 
 def _block(block: Block, link_to: LinkTo | None) -> str:
