@@ -110,6 +110,16 @@ class TestCommand:
         assert (again.returncode, again.stdout) == (0, done.stdout)
         assert output.read_bytes() == first
 
+    @pytest.mark.parametrize("name", ["graders/tiny/homework.toml", "missing/autograder.zip"])
+    def test_refuses_to_write_what_is_no_zip(self, name: str, tmp_path: Path) -> None:
+        """Said before anything is proved; no other file is replaced by a zip."""
+        course(tmp_path)
+        before = {file: file.read_bytes() for file in tmp_path.rglob("*.*") if file.is_file()}
+        done = softmark(tmp_path, "bundle", "tiny", "-o", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"softmark: -o {name} cannot be the bundle: name a .zip, or a folder that exists\n"
+        assert {file: file.read_bytes() for file in tmp_path.rglob("*.*") if file.is_file()} == before
+
     def test_refuses_what_does_not_verify(self, tmp_path: Path) -> None:
         """A homework that pays for nothing gets no bundle: exit 1, the reason, and an older zip stays as it was."""
         output = tmp_path / "autograder.zip"

@@ -29,8 +29,8 @@ def build(
         if not only_check:
             file.write_bytes(content)
         typer.echo(f"{'stale' if only_check else 'wrote'} {file.relative_to(root)}")
-    for name, file in ({} if homeworks else lacking(root)).items():
-        typer.echo(f"{name} is not built: there is no {file}", err=True)
+    for name, lack in ({} if homeworks else lacking(root)).items():
+        typer.echo(f"{name} is not built: there is no {lack}", err=True)
     if not differing:
         typer.echo("everything is up to date")
     elif only_check:

@@ -90,6 +90,10 @@ def bundle(
     from softmark.verdict.mistakes import MistakeError
 
     chosen = load_homework(homework, course_root())
+    if output.is_dir():
+        output = output / "autograder.zip"
+    if output.suffix != ".zip" or not output.parent.is_dir():
+        raise UsageError(f"-o {output} cannot be the bundle: name a .zip, or a folder that exists")
     sys.path.insert(0, str(chosen.root))  # for `from reference import …` in lists of mistakes
     packed = making.bundle(chosen, minutes, torch_index)
     try:
@@ -101,8 +105,6 @@ def bundle(
             typer.echo(f"{hole.homework}: {hole.subject}: {hole.what}", err=True)
         typer.echo("no bundle was made: mend the hidden tests until `softmark verify` holds", err=True)
         raise typer.Exit(FINDINGS)
-    if output.is_dir():
-        output = output / "autograder.zip"
     with writable(output.parent), replacement(output) as file:
         file.write(packed)
     typer.echo(f"wrote {output}, {len(packed) / 1000:.0f} kB; on Gradescope:")
