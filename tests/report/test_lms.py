@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from softmark.batch.graded import StudentData
 from softmark.report.gradebook import write_gradebook
-from softmark.report.grades import Grade
-from softmark.report.lms import CanvasColumn, write_canvas, write_moodle
+from softmark.report.grades import Grade, grades_of
+from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
 from tests.report.classroom import LOVELACE, class_of_five, one, renamed
 
 
@@ -62,6 +63,13 @@ class TestCanvas:
 
 
 class TestMoodle:
+    def test_knows_a_student_by_number_or_email(self) -> None:
+        """Who has neither is named, because Moodle would pass over the mark in silence."""
+        stranger = StudentData(id="ada", name="Lovelace, Ada")
+        by_number, by_email = StudentData(id="1001"), StudentData(id="ada", email="ada@example.org")
+        graded = [grade for who in (stranger, by_number, by_email) for grade in grades_of(one("s1", who))]
+        assert [grade.student for grade in unknown_to_moodle(graded)] == [stranger]
+
     def test_has_the_columns_of_the_worksheet(self, grades: tuple[Grade, ...], tmp_path: Path) -> None:
         """Moodle finds its columns by these names, and students by "Participant" and their number."""
         path = tmp_path / "moodle.csv"

@@ -120,7 +120,7 @@ class TestShow:
         row = tuple(float(i) for i in range(12))
         wide = Picture(expected=(row,) * 12, got=(row,) * 12)
         verdict = WRONG_SCALE.__class__(category="value", fact="wrong", picture=wide)
-        assert "(12 by 12 numbers, too many to be drawn here)" in printed(
+        assert "(12 by 12 numbers, too large to be drawn here)" in printed(
             with_cases(second_zero(), 1, failed("a", verdict))
         )
 

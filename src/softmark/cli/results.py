@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from softmark.batch.graded import Graded
     from softmark.report.grades import Grade
 
+MOST_NAMED = 10
 Results = Annotated[Path, typer.Argument(help="The folder that `softmark grade` keeps results in.", show_default=False)]
 
 
@@ -35,10 +36,10 @@ def export(
         bool, typer.Option("--canvas-ids", help="The students' ids are Canvas's own, not the institution's.")
     ] = False,
 ) -> None:
-    """Write marks in the form that a learning platform imports."""
+    """Write marks in the form that a learning platform imports, and say whom it will not know."""
     from softmark.grading.errors import UsageError
     from softmark.report.grades import class_grades, grades_of, without_mark
-    from softmark.report.lms import CanvasColumn, write_canvas, write_moodle
+    from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
 
     if canvas is None and moodle is None:
         raise UsageError("say what to write: --canvas FILE or --moodle FILE")
@@ -60,6 +61,13 @@ def export(
             write_moodle(grades, moodle)
     owed = without_mark(grades)
     typer.echo(f"{len(grades) - len(owed)} marks written")
+    if canvas is not None and not canvas_ids:
+        typer.echo("ids are in Canvas's column SIS User ID: for a class downloaded from Canvas, say --canvas-ids")
+    if moodle is not None and (strangers := unknown_to_moodle(grades)):
+        names = ", ".join(grade.student.id for grade in strangers[:MOST_NAMED])
+        more = f" and {len(strangers) - MOST_NAMED} more" if len(strangers) > MOST_NAMED else ""
+        why = "no number of Moodle's and no email address, so Moodle cannot tell whose mark it is"
+        typer.echo(f"{names}{more}: {why}", err=True)
     for submission in outdated:
         typer.echo(f"left out: {submission}: graded with other parts or points; grade again first", err=True)
     for grade in owed:

@@ -76,11 +76,10 @@ def moodle_lines(grades: Iterable[Grade]) -> Iterator[bytes]:
     yield csv_line(MOODLE_COLUMNS)
     for grade in grades:
         student = grade.student
-        known = student.id.isascii() and student.id.isdecimal()
         if grade.mark is not None:
             yield csv_line(
                 (
-                    f"Participant {student.id}" if known else None,
+                    f"Participant {student.id}" if _has_number(grade) else None,
                     student.name,
                     student.email,
                     "Submitted for grading",
@@ -91,3 +90,12 @@ def moodle_lines(grades: Iterable[Grade]) -> Iterator[bytes]:
                     None,
                 )
             )
+
+
+def unknown_to_moodle(grades: Iterable[Grade]) -> list[Grade]:
+    """Those whose line Moodle can find no student for: neither its number nor an email address is known."""
+    return [grade for grade in grades if grade.mark is not None and not _has_number(grade) and not grade.student.email]
+
+
+def _has_number(grade: Grade) -> bool:
+    return grade.student.id.isascii() and grade.student.id.isdecimal()

@@ -190,7 +190,7 @@ class _Layout:
         """Expected and got side by side, if they are small; larger ones are left to staff.html."""
         rows, columns = size(picture)
         if rows > MOST_ROWS or 2 * columns * NUMBER_WIDTH + 8 > self.width:
-            return Text(f"({rows} by {columns} numbers, too many to be drawn here)", style="dim")
+            return Text(f"({rows} by {columns} numbers, too large to be drawn here)", style="dim")
         grid = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
         grid.add_column("expected", header_style="dim", justify="right", no_wrap=True)
         grid.add_column("got (* is wrong)", header_style="dim", justify="right", no_wrap=True)
