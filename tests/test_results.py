@@ -86,3 +86,41 @@ class TestNoResults:
         (tmp_path / FILE).touch()
         assert typed(monkeypatch, "regrade", tmp_path) == 2
         assert capfd.readouterr().err == f"softmark: {tmp_path / FILE} holds no results yet\n"
+
+
+class TestOtherResults:
+    """What is a folder of results, but not the right one, or not whole."""
+
+    def test_of_another_homework(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """Two homeworks have no marks to compare."""
+        ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+        for folder, homework in ((ours, HOMEWORK), (theirs, "lstm_gates")):
+            with Journal(folder, homework):
+                pass
+        assert typed(monkeypatch, "regrade", ours, "--against", theirs) == 2
+        expected = f"softmark: {theirs} holds the results of lstm_gates, {ours} of {HOMEWORK}\n"
+        assert capfd.readouterr() == ("", expected)
+
+    @pytest.mark.parametrize("words", [("regrade",), ("export", "--canvas", "marks.csv")], ids=" ".join)
+    def test_journal_that_is_damaged(
+        self,
+        words: tuple[str, ...],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        """A sentence, and no file made of half of it."""
+        with Journal(tmp_path, HOMEWORK):
+            pass
+        content = (tmp_path / FILE).read_bytes()
+        (tmp_path / FILE).write_bytes(content[:4096] + b"x" * (len(content) - 4096))
+        monkeypatch.chdir(tmp_path)
+        assert typed(monkeypatch, words[0], tmp_path, *words[1:]) == 2
+        assert capfd.readouterr() == (
+            "",
+            "softmark: the results' gradebook.sqlite is damaged: database disk image is malformed; "
+            "put a copy of it back, or grade into another folder with -o\n",
+        )
+        assert not (tmp_path / "marks.csv").exists()

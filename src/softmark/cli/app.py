@@ -28,6 +28,8 @@ for command in (check, grade, export, regrade, build, verify, bundle, gradescope
 
 def main() -> None:
     """A traceback that reaches the user is a bug of this project."""
+    import sqlite3
+
     from softmark.batch.grader import EngineFailed
     from softmark.grading.errors import ConfigError, UsageError
     from softmark.intake.source import Unreadable
@@ -37,6 +39,10 @@ def main() -> None:
         app()
     except (UsageError, ConfigError, Unreadable) as error:
         typer.echo(f"softmark: {error}", err=True)
+        sys.exit(USAGE)
+    except sqlite3.DatabaseError as error:
+        next_step = "put a copy of it back, or grade into another folder with -o"
+        typer.echo(f"softmark: the results' gradebook.sqlite is damaged: {error}; {next_step}", err=True)
         sys.exit(USAGE)
     except EngineFailed as failure:
         typer.echo(f"softmark: the grader failed: {failure}", err=True)

@@ -87,11 +87,15 @@ def regrade(
     json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
 ) -> None:
     """Say what grading again has changed: old and new marks, student by student and part by part."""
+    from softmark.batch.journal import homework_of
+    from softmark.grading.errors import UsageError
     from softmark.report.regrade import compare
     from softmark.report.regrade_views import show_regrade, write_regrade
 
     old = _class_in(results, before=True) if against is None else _class_in(against)
     _leave_alone(results, csv)
+    if against is not None and homework_of(against) != homework_of(results):
+        raise UsageError(f"{against} holds the results of {homework_of(against)}, {results} of {homework_of(results)}")
     difference = compare(old, _class_in(results))
     if csv is not None:
         with _told(csv):
