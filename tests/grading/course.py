@@ -44,7 +44,9 @@ def write_course(root: Path, hidden: str, points: Sequence[float] = (4,), limits
     return root
 
 
-def talk(root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None) -> list[object]:
+def talk(
+    root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None, name: str = NAME
+) -> list[object]:
     """What the engine says when it is given these submissions, one after the other."""
     jobs = [
         source if isinstance(source, Job) else Job(Submission(id=f"number {n}"), FILE, {FILE: source.encode()})
@@ -54,18 +56,21 @@ def talk(root: Path, place: Sandbox, *sources: str | Job, budget: float | None =
     for job in jobs:
         send(requests, job)
     requests.seek(0)
-    setup = Setup(str(root), NAME, str(place.level), budget)
-    engine = Engine(setup, load_homework(NAME, root), place, (requests, replies), lanes=())
+    setup = Setup(str(root), name, str(place.level), budget)
+    homework = load_homework(name, root)
+    engine = Engine(setup, homework, place, (requests, replies), lanes=())
     with mock.patch.dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"):
-        _run(engine, root)
+        _run(engine, root, homework.folder)
     replies.seek(0)
     said = list(_messages(replies))
     return [*said, engine.refused] if engine.refused is not None else said
 
 
-def grade(root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None) -> list[Result]:
+def grade(
+    root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None, name: str = NAME
+) -> list[Result]:
     """The final results of these submissions."""
-    said = talk(root, place, *sources, budget=budget)
+    said = talk(root, place, *sources, budget=budget, name=name)
     assert isinstance(said[0], Ready), said
     return [message.result for message in said if isinstance(message, Done)]
 
@@ -88,10 +93,10 @@ def named(result: Result, name: str) -> TestResult:
     return next(test for test in result.tests if test.name == name)
 
 
-def _run(engine: Engine, root: Path) -> None:
+def _run(engine: Engine, root: Path, tests: Path) -> None:
     before = {name for name in sys.modules if name.startswith("graders")}
     try:
-        pytest.main([*_PYTEST, f"--rootdir={root}", str(root / "graders" / NAME)], plugins=[engine])
+        pytest.main([*_PYTEST, f"--rootdir={root}", str(tests)], plugins=[engine])
     finally:
         for name in {name for name in sys.modules if name.startswith("graders")} - before:
             del sys.modules[name]

@@ -9,10 +9,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from softmark.grading.result import Outcome, Result
+from softmark.authoring.plant import plant
+from softmark.grading import desk, judging, precedents
+from softmark.grading.desk import entries_of
+from softmark.grading.homework import load_homework
+from softmark.grading.messages import Job
+from softmark.grading.result import Outcome, Result, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.grading.course import grade, named, write_course
 from tests.sandboxes import sandbox
+
+ROOT = Path(__file__).parents[2]
 
 HIDDEN = '''
 RUNS = {runs!r}
@@ -52,6 +59,18 @@ def test_layer(student):
     layer, other = student.Layer(2), student.Layer(3)
     assert float(layer(5.0)) == 10.0
     assert float(other(5.0)) == 15.0
+'''
+CAUGHT = '''
+
+@number("2.1")
+@weight(0)
+@leaderboard("words")
+def test_words(student, set_leaderboard_value=None):
+    """What is said of a name that is not there."""
+    try:
+        student.towels(1.0)
+    except Failed as failure:
+        set_leaderboard_value(str(failure))
 '''
 LAYER = """
 
@@ -140,6 +159,12 @@ class TestKnownAnswers:
         """Every submission is called for every answer, and no more often."""
         assert [result.printed.stdout for result in course.grade(RIGHT, RIGHT, ROUNDED)] == ["asked\n" * 3] * 3
 
+    def test_long_answers(self, course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+        """So much that it would fill the memory is never asked for before the test wants it."""
+        monkeypatch.setattr(precedents, "_MOST_ANSWERED", 100)
+        assert earned(course.grade(RIGHT, RIGHT)) == [4, 4]
+        assert course.ran == ["one", "two", "one"]  # it has three answers of some hundred bytes
+
     def test_objects(self, tmp_path: Path, place: Sandbox) -> None:
         """An object of one student's process is never taken for that of another's."""
         course = Course(tmp_path, place, HIDDEN + OBJECTS)
@@ -176,6 +201,45 @@ class TestNewAnswers:
         course = Course(tmp_path, place, with_line("agree(student.two, lambda x: x * 2, random.random())", "random"))
         assert earned(course.grade(RIGHT, RIGHT, WRONG, RIGHT)) == [4, 4, 2, 4]
 
+    def test_nobody_is_asked_in_vain(self, tmp_path: Path, place: Sandbox) -> None:
+        """Code that remembers its calls has the result that it has alone, whatever others were asked."""
+        course = Course(tmp_path, place, with_line("agree(student.two, lambda x: x * 2, random.random())", "random"))
+        counting = RIGHT.replace("def two(x):", "calls = []\n\n\ndef two(x):\n    calls.append(x)")
+        counting = counting.replace("x * 2", "x * (2 + 1e-15) if len(calls) < 3 else x")
+        assert earned(course.grade(RIGHT, counting, counting)) == [4, 4, 4]
+
+    def test_a_test_that_asks_less(self, tmp_path: Path, place: Sandbox) -> None:
+        """What a test was to ask, and did not, is as if it had not been asked."""
+        line = "len(COUNT) or agree(student.two, lambda x: x * 2, 1.0); COUNT.add(1)"
+        course = Course(tmp_path, place, "COUNT = set()\n" + with_line(line, "math"))
+        once = RIGHT.replace("def two(x):", "calls = []\n\n\ndef two(x):\n    calls.append(x)")
+        once = once.replace("x * 2", "x * 2 if len(calls) < 2 else x")
+        assert earned(course.grade(RIGHT, once, once)) == [4, 4, 4]
+
+    @pytest.mark.parametrize(
+        ("kept", "keep", "read"),
+        [
+            ("KEPT = {'one': None}", "KEPT['one'] = student.one(1.0)", "KEPT['one']"),
+            ("KEPT = []", "KEPT.append(student.one(1.0))", "KEPT[-1]"),
+            ("KEPT = None", "global KEPT; KEPT = student.one(1.0)", "KEPT"),
+        ],
+        ids=["dict", "list", "name"],
+    )
+    def test_a_test_that_keeps_an_answer(self, tmp_path: Path, place: Sandbox, kept: str, keep: str, read: str) -> None:
+        """Another test that looks at it sees the answer of the submission in hand."""
+        hidden = HIDDEN.replace('    ran("one")\n', f'    ran("one")\n    {keep}\n')
+        hidden = hidden.replace(
+            "    agree(student.two", f"    assert {read} == student.one(1.0)\n    agree(student.two"
+        )
+        course = Course(tmp_path, place, f"{kept}\n{hidden}".replace("{'one': None}", "{{'one': None}}"))
+        assert earned(course.grade(RIGHT, ROUNDED, RIGHT.replace("x * 2", "x * 2 * (1 + 1e-15)"))) == [4, 4, 4]
+
+    def test_words_of_a_failure_that_was_caught(self, tmp_path: Path, place: Sandbox) -> None:
+        """A test that passes may still repeat what it was told of one submission; it is told anew of the next."""
+        course = Course(tmp_path, place, HIDDEN + CAUGHT)
+        results = course.grade(f"{RIGHT}\n\ntowel = 1\n", RIGHT)
+        assert ["`towel`" in str(named(result, "test_words").leaderboard) for result in results] == [True, False]
+
     def test_a_test_that_looks_at_a_clock(self, tmp_path: Path, place: Sandbox) -> None:
         """What takes its time answers the same and yet fails."""
         line = "start = time.monotonic(); student.two(1.0); assert time.monotonic() < start + 0.1"
@@ -190,3 +254,36 @@ def test_the_order_of_a_class_does_not_matter(course: Course) -> None:
     for order in list(permutations(CLASS))[:: 8 * 7 * 6 * 5 * 4]:
         for source, result in zip(order, course.grade(*order), strict=True):
             assert timeless(result) == alone[source]
+
+
+HOMEWORK = "positional_encoding"
+
+
+def planted(every: int) -> list[Job]:
+    """Some of a real homework's mistakes and equivalents, each as a submission, once with names looked for."""
+    homework = load_homework(HOMEWORK, ROOT)
+    registry = entries_of(homework)
+    reference = homework.reference.read_text(encoding="utf-8")
+    texts = [plant(reference, entry) for entry in (*registry.equivalents, *registry.mistakes)[::every]]
+    return [
+        Job(Submission(), homework.file, {homework.file: text.encode()}, naming=naming)
+        for text in texts
+        for naming in (True, False)
+    ]
+
+
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are looked for as long as it takes."""
+    monkeypatch.setattr(desk, "_NAMING_OF_A_CASE", 60.0)
+    monkeypatch.setattr(judging, "_NAMING_OF_A_PART", 600.0)
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_a_real_homework(place: Sandbox) -> None:
+    """Each submission has the result that it has alone, to the last word."""
+    jobs = planted(every=30)
+    alone = [timeless(grade(ROOT, place, job, name=HOMEWORK)[0]) for job in jobs]
+    for order in (jobs, jobs[::-1]):
+        together = grade(ROOT, place, *order, name=HOMEWORK)
+        assert [timeless(result) for result in (together if order is jobs else together[::-1])] == alone

@@ -85,12 +85,15 @@ class Desk:
         case = Case(item.nodeid, seed_of(item.nodeid), mistakes=self._mistakes, budget=budget, parts=self._parts)
         session.begin(spec.part, item.nodeid)
         start = time.monotonic()
-        if (judged := self._precedents.of(item, session)) is not None:
+        if budget and (judged := self._precedents.of(item, session)) is not None:
             return replace(judged, seconds=time.monotonic() - start)
         self._trial = judged = trial.Trial(spec, case)
         trial.run(item, judged)
-        session.naming_spent[spec.part] += case.spent
         self._precedents.keep(item, session, judged)
+        if session.astray:  # what it was asked in vain may have changed it; from now on this test has no precedents
+            session.renew()
+            return self._attempt(item, session)
+        session.naming_spent[spec.part] += case.spent
         return judged
 
     @pytest.hookimpl(wrapper=True)

@@ -9,19 +9,19 @@ line of the test being run. With the first answer that is new, the test runs as 
 not asked again.
 
 Known means equal byte for byte, so no tolerance comes in. Not kept are trials in which a question had no answer at all,
-failures that quote the student's own file, and failures for whose name there was no time; nor is anything of a file of
-tests that imports a clock. What this asks of a hidden test is what pytest asks of any: that it keeps nothing from one
-test, or one submission, for the next.
+those that quote the student's own file, and those in which there was no time to look for the names of mistakes. No
+precedents has a test that asks something else after the same answers, nor has any test of a file that imports a
+clock or keeps something from one test for the next.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,13 +30,15 @@ from softmark.grading.trial import Trial
 from softmark.sandbox.asking import Question
 from softmark.verdict.model import Failed
 
-_CLOCKS = {"time", "timeit", "datetime"}
+_CLOCKS = {"time", "timeit", "datetime", "benchmark", "resource"}
 _MOST_ANSWERS = 64
 """To one question. A test that gets more has answers that are hardly ever the same."""
 _MOST_FAILURES = 300
 """Of all tests together; each may hold two matrices for the eye."""
 _MOST_BYTES = 32_000_000
 """Of all questions together; of answers there are only digests."""
+_MOST_ANSWERED = 64_000_000
+"""Bytes of all answers in one trial: so much may have to wait until the test asks for it."""
 
 
 @dataclass
@@ -53,47 +55,72 @@ class Precedents:
 
     def __init__(self) -> None:
         self._beginnings: defaultdict[str, _Point] = defaultdict(_Point)
+        self._without: set[str | Path] = set()
+        """Tests that have none, and files of tests."""
+        self._held: list[Any] = []
         self._bytes = self._failures = 0
 
     def of(self, test: pytest.Item, session: StudentSession) -> Trial | None:
         """Ask the submission in hand what the test would ask; what came of it when the answers were the same."""
+        self._held = _held(test)
+        if not self._without.isdisjoint((test.nodeid, test.path)):
+            return None
         point: _Point | None = self._beginnings[test.nodeid]
         while point is not None and point.question is not None:
             answer = session.ask_ahead(point.question)
-            point = None if answer is None else point.after.get(_digest(answer))
+            point = None if answer is None else point.after.get(answer)
         return None if point is None or point.trial is None else point.trial.again()
 
     def keep(self, test: pytest.Item, session: StudentSession, trial: Trial) -> None:
         """What came of the present test, if it may be said of others, too."""
-        if session.unanswered or (trial.failed and not self._may_keep_failure(session, trial)) or _has_clock(test.path):
+        if session.astray:
+            self._without.add(test.nodeid)
+            self._beginnings.pop(test.nodeid, None)
+        if _has_clock(test.path) or not _same(self._held, _held(test)):
+            self._without.add(test.path)
+        if not self._without.isdisjoint((test.nodeid, test.path)) or not self._may_keep(session, trial):
             return
         point = self._beginnings[test.nodeid]
         for question, answer in session.asked:
             if point.question is None and self._bytes < _MOST_BYTES:
                 point.question = replace(question, message={"op": "call"})  # its values are in the frame once more
                 self._bytes += len(question.frame)
-            known = point.question is not None and point.question.frame == question.frame  # else it asks at random
-            if not known or len(point.after) >= _MOST_ANSWERS:
+            known = point.question is not None and point.question.frame == question.frame
+            if not known or (len(point.after) >= _MOST_ANSWERS and answer not in point.after):
                 return
-            point = point.after.setdefault(_digest(answer), _Point())
+            point = point.after.setdefault(answer, _Point())
         if session.asked:
             point.trial = trial.again()
             self._failures += trial.failed
 
-    def _may_keep_failure(self, session: StudentSession, trial: Trial) -> bool:
-        plain = all(isinstance(error, Failed) for error in trial.errors)  # any other holds on to where it was raised
+    def _may_keep(self, session: StudentSession, trial: Trial) -> bool:
+        if session.unanswered or session.quoted or session.answered_bytes > _MOST_ANSWERED:
+            return False
         in_time = trial.case.spent < trial.case.budget
-        return plain and in_time and not session.quoted and self._failures < _MOST_FAILURES
+        plain = all(isinstance(error, Failed) for error in trial.errors)  # any other holds on to where it was raised
+        return in_time and plain and (not trial.failed or self._failures < _MOST_FAILURES)
 
 
 @cache
 def _has_clock(tests: Path) -> bool:
     """Whether a file of tests imports a clock: what came of it then may come of the time it took."""
     nodes = list(ast.walk(ast.parse(tests.read_bytes())))
-    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    modules |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-    return not modules.isdisjoint(_CLOCKS)
+    names = [alias.name for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return any(not _CLOCKS.isdisjoint(name.split(".")) for name in names)
 
 
-def _digest(answer: bytes) -> bytes:
-    return hashlib.sha256(answer).digest()
+def _held(test: pytest.Item) -> list[Any]:
+    """What the file of a test holds by name, and in its lists and dicts: there a test may leave something for another.
+
+    Not in its sets, which can only be asked whether they have something.
+    """
+    module = test.getparent(pytest.Module)
+    names = vars(module.obj) if module is not None else {}
+    named = [value for name, value in names.items() if not name.startswith("__")]
+    inside = [value.values() if isinstance(value, dict) else value for value in named if isinstance(value, dict | list)]
+    return [*named, *(thing for things in inside for thing in things)]
+
+
+def _same(before: list[Any], after: list[Any]) -> bool:
+    return len(before) == len(after) and all(a is b for a, b in zip(before, after, strict=True))

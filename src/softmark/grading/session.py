@@ -61,7 +61,9 @@ class StudentSession:
         self.pure = True
         """Whether every call of the present test went to a worker that had run nothing but its part."""
         self.asked: list[tuple[Question, bytes]] = []
-        """The calls of the present test, each with the reply."""
+        """The calls of the present test, each with a digest of the reply."""
+        self.answered_bytes = 0
+        """What all these replies had."""
         self.unanswered = False
         """Whether a call of the present test has had no reply."""
         self.quoted = False
@@ -78,6 +80,7 @@ class StudentSession:
         self._seed = 0
         self._calls = 0
         self._ahead: deque[tuple[Question, bytes | Exception]] = deque()
+        self._strayed = False
         self._fresh = False
         self._spent_before = 0.0
         self._timeouts: Counter[str] = Counter()
@@ -92,7 +95,8 @@ class StudentSession:
         self._fresh = True
         self._ahead.clear()
         self.asked = []
-        self.unanswered = self.quoted = False
+        self.answered_bytes = 0
+        self.unanswered = self.quoted = self._strayed = False
         if self._process is not None and not self._process.alive:
             self.renew()
         self._spent_before = self._process.cpu_seconds() if self._process is not None else 0.0
@@ -102,6 +106,11 @@ class StudentSession:
         """What was handed in."""
         self.quoted = True
         return self._handed
+
+    @property
+    def astray(self) -> bool:
+        """Whether the present test, which has ended, was to ask something that it did not ask."""
+        return self._strayed or bool(self._ahead)
 
     @property
     def out_of_time(self) -> bool:
@@ -169,6 +178,7 @@ class StudentSession:
         question = Question.of({**message, **request})
         if self._ahead and self._ahead[0][0].frame != question.frame:
             self._ahead.clear()  # this time the test asks something else
+            self._strayed = True
             return self.call(**request)
         self._calls += 1
         self._fresh = False
@@ -176,17 +186,18 @@ class StudentSession:
         if not isinstance(answer, bytes):
             self.unanswered = True
             raise answer
-        self.asked.append((question, answer))
+        self.asked.append((question, digest(answer)))  # not the reply itself: each may be as large as the wire allows
+        self.answered_bytes += len(answer)
         return process.read(question, answer)
 
     def ask_ahead(self, question: Question) -> bytes | None:
-        """Ask what the present test is going to ask, which will not be asked again. None if no answer comes."""
+        """Ask what the present test is going to ask, which will not be asked again; a digest of the reply, if any."""
         try:
             answer: bytes | Exception = self._answer(self._ready(), question)
         except (StudentFailure, NotLoadable, GraderFault) as failure:
             answer = failure
         self._ahead.append((question, answer))  # a failure, too: it is the test that will meet it
-        return answer if isinstance(answer, bytes) else None
+        return digest(answer) if isinstance(answer, bytes) else None
 
     def _ready(self) -> StudentProcess:
         """The process that is to answer the next question."""
@@ -256,6 +267,11 @@ class StudentSession:
             {"names": list(rule.names), "ops": list(rule.ops), "functions": list(rule.functions)}
             for rule in self.homework.forbidden
         ]
+
+
+def digest(answer: bytes) -> bytes:
+    """What stands for a reply where only its sameness matters."""
+    return hashlib.sha256(answer).digest()
 
 
 def seed_of(test_id: str) -> int:

@@ -144,7 +144,7 @@ class StudentObject(StudentFunction):
 
         Entries of its own keep their values: what they cost is for the test of the names (`has_entries`).
         """
-        problem = _weights_problem(state, self.state_dict(), self._session.handed)
+        problem = _weights_problem(state, self.state_dict(), self._session)
         if problem:
             raise Failed(Verdict(Category.ERROR, f"{self.name}: {problem}"))
         self._weights("state_dict", dict(state))
@@ -152,7 +152,7 @@ class StudentObject(StudentFunction):
     def has_entries(self, expected: Mapping[str, torch.Tensor]) -> None:
         """The state_dict has these names and shapes and no others."""
         own = self.state_dict()
-        problem = _weights_problem(expected, own, self._session.handed)
+        problem = _weights_problem(expected, own, self._session)
         unexpected = [name for name in own if name not in expected]
         if not problem and unexpected:
             problem = _unnamed(unexpected, self.parameters(), self._session.handed)
@@ -227,10 +227,13 @@ def _forbidden(name: str, session: StudentSession) -> str:
     return "uses a function that is not allowed here"
 
 
-def _weights_problem(given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor], handed: Handed) -> str:
+def _weights_problem(
+    given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor], session: StudentSession
+) -> str:
     """Why these weights do not fit this module, in one sentence; empty if they do."""
     missing = [name for name in given if name not in own]
     if missing:
+        handed = session.handed
         unexpected = [name for name in own if name not in given]
         sayable = [name for name in unexpected[:1000] if handed.writes(name)]
         near = difflib.get_close_matches(missing[0], sayable, n=1, cutoff=0.6)
