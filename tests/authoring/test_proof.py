@@ -110,6 +110,13 @@ class TestVerify:
         assert done.returncode == 1
         assert "correct code must not lose marks" in done.stdout
 
+    def test_a_test_that_judges_otherwise_every_time(self, tmp_path: Path) -> None:
+        """What it says of the same answers is not the same: a hole."""
+        moody = f"{HIDDEN}    assert not SEEN\n    SEEN.add(1)\n\n\nSEEN = set()\n"
+        done = softmark(course(tmp_path, hidden=moody), "verify", "tiny", "--jobs", "1")
+        assert done.returncode == 1
+        assert "two runs differ" in done.stdout
+
 
 ENTRY = '@mistake(ref.double, says="{says}"{more})\ndef wrong({signature}):\n    return x\n'
 REFUSED = {

@@ -39,9 +39,9 @@ class Series:
     subjects: Sequence[Subject]
 
 
-def grade_all(series: Sequence[Series], jobs: int) -> list[list[Result]]:
+def grade_all(series: Sequence[Series], jobs: int, *, precedents: bool = True) -> list[list[Result]]:
     """For each series its results, in the order of its subjects, whichever engine graded which."""
-    plan = _Plan(series)
+    plan = _Plan(series, precedents)
     threads = [threading.Thread(target=plan.work) for _ in range(max(1, jobs))]
     for thread in threads:
         thread.start()
@@ -55,8 +55,8 @@ def grade_all(series: Sequence[Series], jobs: int) -> list[list[Result]]:
 class _Plan:
     """Who grades what next: shared by the threads, each of which has one engine at a time."""
 
-    def __init__(self, series: Sequence[Series]) -> None:
-        self._series = series
+    def __init__(self, series: Sequence[Series], precedents: bool) -> None:
+        self._series, self._precedents = series, precedents
         self._waiting = [deque(range(len(one.subjects))) for one in series]
         self._engines = [0] * len(series)
         self._choosing = threading.Lock()
@@ -86,14 +86,16 @@ class _Plan:
 
     def _grade_series(self, number: int) -> None:
         one, waiting = self._series[number], self._waiting[number]
-        with Grader(Setup(str(one.homework.root), one.homework.name, STRONGEST, progress=False)) as grader:
+        homework = one.homework
+        setup = Setup(str(homework.root), homework.name, STRONGEST, progress=False, precedents=self._precedents)
+        with Grader(setup) as grader:
             grader.ready()
             while not self.faults:
                 try:
                     position = waiting.popleft()
                 except IndexError:  # another engine took the last one
                     return
-                self.results[number][position] = _grade(grader, one.homework, one.subjects[position])
+                self.results[number][position] = _grade(grader, homework, one.subjects[position])
 
 
 def _grade(grader: Grader, homework: Homework, subject: Subject) -> Result:

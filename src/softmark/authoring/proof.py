@@ -3,7 +3,8 @@
 For each homework: the reference and every equivalent earn everything; the starter and every trivial submission earn
 nothing; each mistake, planted alone into the reference, costs marks in its own part and in no part that does not
 depend on it, and is named; right and wrong answers keep a distance of a hundred times from the tolerance on either
-side; and a second run in another order and on another engine says the same. What does not hold is a `Hole`.
+side; and a second run in another order, on another engine, which takes no precedents, says the same. What does not hold
+is a `Hole`.
 """
 
 from __future__ import annotations
@@ -199,13 +200,13 @@ def _judge_margins(proof: Proof) -> None:
 def _judge_repetition(
     proofs: Sequence[Proof], series: Sequence[Series], graded: Sequence[Sequence[Result]], jobs: int
 ) -> None:
-    """Some of the same submissions once more, backwards and on other engines."""
+    """Some of the same submissions once more, backwards, on other engines, and every test run for each of them."""
     pairs = [list(zip(one.subjects, results, strict=True)) for one, results in zip(series, graded, strict=True)]
     chosen = [every[:: max(1, len(every) // _REPEATED)][::-1] for every in pairs]
     repeated = [
         Series(one.homework, [subject for subject, _ in some]) for one, some in zip(series, chosen, strict=True)
     ]
-    for proof, some, again in zip(proofs, chosen, grade_all(repeated, jobs), strict=True):
+    for proof, some, again in zip(proofs, chosen, grade_all(repeated, jobs, precedents=False), strict=True):
         for (subject, first), second in zip(some, again, strict=True):
             if _comparable(first) != _comparable(second):
                 proof.hole(subject.name, f"two runs differ: {first.total:g} and {second.total:g} points")

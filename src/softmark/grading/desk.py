@@ -37,7 +37,7 @@ _NAMING_OF_A_CASE = 0.5  # seconds of processor time that looking for the name o
 class Desk:
     """Judges hidden tests of one homework; the submission in hand is `session`."""
 
-    def __init__(self) -> None:
+    def __init__(self, precedents: bool = True) -> None:
         self.session: StudentSession | None = None
         self.homework: Homework | None = None
         self.specs: tuple[TestSpec, ...] = ()
@@ -45,7 +45,7 @@ class Desk:
         self._mistakes: Registry | None = None
         self._parts: dict[str, str] = {}
         self._trial: trial.Trial | None = None
-        self._precedents = Precedents()
+        self._precedents = Precedents(precedents)
 
     def attach(self, config: pytest.Config) -> None:
         """Be found by the `student` fixture."""

@@ -58,7 +58,7 @@ class Engine(Desk):
         wires: tuple[BinaryIO, BinaryIO],
         lanes: Sequence[Lane],
     ) -> None:
-        super().__init__()
+        super().__init__(setup.precedents)
         self._setup, self._target, self._sandbox = setup, homework, sandbox
         self._requests, self._replies = wires
         self._lanes = lanes

@@ -34,6 +34,8 @@ class Setup(msgspec.Struct, frozen=True, tag=True):
     """How many share the device."""
     progress: bool = True
     """Whether to send a result after each test, for a reader that keeps a file up to date."""
+    precedents: bool = True
+    """Whether what was judged once need not be judged again (precedents.py)."""
 
     @property
     def path(self) -> Path:
