@@ -16,7 +16,7 @@ from softmark.grading.homework import load_homework
 from softmark.grading.messages import Job
 from softmark.grading.result import Outcome, Result, Submission
 from softmark.sandbox.isolation import Sandbox
-from tests.grading.course import grade, named, write_course
+from tests.grading.course import FILE, grade, named, write_course
 from tests.sandboxes import sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -110,7 +110,7 @@ class Course:
         self._runs, self._place = folder / "runs", place
         self._root = write_course(folder, hidden.format(runs=str(self._runs)), points=[2, 2])
 
-    def grade(self, *sources: str) -> list[Result]:
+    def grade(self, *sources: str | Job) -> list[Result]:
         """In one engine, one after the other."""
         self._runs.write_text("")
         return grade(self._root, self._place, *sources)
@@ -158,6 +158,12 @@ class TestKnownAnswers:
     def test_the_questions_are_asked(self, course: Course) -> None:
         """Every submission is called for every answer, and no more often."""
         assert [result.printed.stdout for result in course.grade(RIGHT, RIGHT, ROUNDED)] == ["asked\n" * 3] * 3
+
+    def test_without_names(self, course: Course) -> None:
+        """Where no name is looked for, tests run; nobody else's have to for that."""
+        unnamed = Job(Submission(), FILE, {FILE: RIGHT.encode()}, naming=False)
+        assert earned(course.grade(unnamed, RIGHT, RIGHT, unnamed)) == [4, 4, 4, 4]
+        assert course.ran == ["one", "two"] * 3
 
     def test_long_answers(self, course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
         """So much that it would fill the memory is never asked for before the test wants it."""

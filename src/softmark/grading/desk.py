@@ -85,11 +85,13 @@ class Desk:
         case = Case(item.nodeid, seed_of(item.nodeid), mistakes=self._mistakes, budget=budget, parts=self._parts)
         session.begin(spec.part, item.nodeid)
         start = time.monotonic()
-        if budget and (judged := self._precedents.of(item, session)) is not None:
+        precedents = self._precedents if budget else None  # they have the names that were looked for
+        if precedents is not None and (judged := precedents.of(item, session)) is not None:
             return replace(judged, seconds=time.monotonic() - start)
         self._trial = judged = trial.Trial(spec, case)
         trial.run(item, judged)
-        self._precedents.keep(item, session, judged)
+        if precedents is not None:
+            precedents.keep(item, session, judged)
         if session.astray:  # what it was asked in vain may have changed it; from now on this test has no precedents
             session.renew()
             return self._attempt(item, session)
