@@ -232,6 +232,35 @@ class TestTime:
         assert caught.value.fact == OUT_OF_TIME
 
 
+class TestAhead:
+    """Questions that are asked before the test asks them."""
+
+    def test_the_test_has_the_answer_without_another_call(self) -> None:
+        """Asked once, answered once; the test has not gone astray."""
+        stage = Stage(loads(), answers(1), answers(2))
+        with session(stage) as begun:
+            assert call(begun) == 1
+            question = begun.asked[0][0]
+            begun.begin("1", "a test")
+            assert begun.ask_ahead(question) is not None
+            assert begun.astray  # until the test asks for it
+            assert call(begun) == 2
+            assert not begun.astray
+        assert len(stage.actors[0].requests) == 3
+
+    def test_what_could_not_be_asked_leads_no_test_astray(self) -> None:
+        """A file that will not load again is met by the test itself."""
+        stage = Stage(loads(), answers(1), fails("crash"), fails("error"))
+        with session(stage) as begun:
+            assert call(begun) == 1
+            question = begun.asked[0][0]
+            assert category_of(begun) == "crash"
+            begun.begin("1", "a test")
+            assert begun.ask_ahead(question) is None
+            assert category_of(begun) == "not loadable"
+            assert not begun.astray
+
+
 class TestSeed:
     """Random numbers of a test."""
 

@@ -193,9 +193,13 @@ class StudentSession:
     def ask_ahead(self, question: Question) -> bytes | None:
         """Ask what the present test is going to ask, which will not be asked again; a digest of the reply, if any."""
         try:
-            answer: bytes | Exception = self._answer(self._ready(), question)
-        except (StudentFailure, NotLoadable, GraderFault) as failure:
-            answer = failure
+            process = self._ready()
+        except (StudentFailure, NotLoadable, GraderFault):
+            return None  # nothing was asked: the test will find out by itself
+        try:
+            answer: bytes | Exception = self._answer(process, question)
+        except GraderFault as fault:
+            answer = fault
         self._ahead.append((question, answer))  # a failure, too: it is the test that will meet it
         return digest(answer) if isinstance(answer, bytes) else None
 
