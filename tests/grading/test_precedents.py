@@ -171,6 +171,13 @@ class TestKnownAnswers:
         assert earned(course.grade(RIGHT, RIGHT)) == [4, 4]
         assert course.ran == ["one", "two", "one"]  # it has three answers of some hundred bytes
 
+    def test_a_class_in_which_all_answers_are_new(self, course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What is kept of it has an end, and nobody's result changes there."""
+        monkeypatch.setattr(precedents, "_MOST_BYTES", 20_000)  # of three points and three truths, not of twice as many
+        others = [RIGHT.replace("1 / 3", f"(1 + {number}e-14) / 3") for number in range(1, 4)]
+        assert earned(course.grade(*others, *others)) == [4] * 6
+        assert course.ran.count("one") > 3
+
     def test_objects(self, tmp_path: Path, place: Sandbox) -> None:
         """An object of one student's process is never taken for that of another's."""
         course = Course(tmp_path, place, HIDDEN + OBJECTS)

@@ -35,8 +35,9 @@ _MOST_ANSWERS = 64
 """To one question. A test that gets more has answers that are hardly ever the same."""
 _MOST_FAILURES = 300
 """Of all tests together; each may hold two matrices for the eye."""
-_MOST_BYTES = 32_000_000
-"""Of all questions together; of answers there are only digests."""
+_MOST_BYTES = 64_000_000
+"""Of memory, roughly, for all questions and for what trials hold as right answers; of given ones there are digests."""
+_OF_A_POINT, _OF_A_TRUTH = 1_000, 6_000  # bytes of one, without its numbers
 _MOST_ANSWERED = 64_000_000
 """Bytes of all answers in one trial: so much may have to wait until the test asks for it."""
 
@@ -59,6 +60,7 @@ class Precedents:
         self._without: set[str | Path] = set()
         """Tests that have none, and files of tests."""
         self._held: list[Any] = []
+        self._truths: set[int] = set()
         self._bytes = self._failures = 0
 
     def of(self, test: pytest.Item, session: StudentSession) -> Trial | None:
@@ -85,14 +87,23 @@ class Precedents:
         for question, answer in session.asked:
             if point.question is None and self._bytes < _MOST_BYTES:
                 point.question = replace(question, message={"op": "call"})  # its values are in the frame once more
-                self._bytes += len(question.frame)
+                self._bytes += _OF_A_POINT + len(question.frame)
             known = point.question is not None and point.question.frame == question.frame
             if not known or (len(point.after) >= _MOST_ANSWERS and answer not in point.after):
                 return
             point = point.after.setdefault(answer, _Point())
-        if session.asked:
+        if session.asked and self._bytes < _MOST_BYTES:
             point.trial = trial.again()
             self._failures += trial.failed
+            self._bytes += self._more_truths(trial)
+
+    def _more_truths(self, trial: Trial) -> int:
+        """Bytes of what a trial holds as right answers and no trial before it does: most are of all submissions."""
+        truths = [check.truth for check in trial.case.checks if check.truth is not None] + trial.case.raised
+        new = {id(truth): truth for truth in truths if id(truth) not in self._truths}
+        self._truths |= new.keys()
+        numbers = sum(leaf.numel() for truth in new.values() for leaf in truth.leaves)
+        return len(new) * _OF_A_TRUTH + numbers * 32  # in float64: the answer, its noise, its tolerance
 
     def _may_keep(self, session: StudentSession, trial: Trial) -> bool:
         if session.unanswered or session.quoted or session.answered_bytes > _MOST_ANSWERED:
