@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
+from softmark.grading.hearing import seed_of
+from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from tests.grading.sessions import Stage, answers, fails, loads, session
 from tests.sandboxes import SHORT
@@ -145,11 +146,11 @@ class TestPurity:
             for test, part, pure in ((1, "1", True), (2, "1", True), (3, "2", False)):
                 begun.begin(part, str(test))
                 call(begun)
-                assert begun.pure is pure
+                assert begun.hearing.pure is pure
             begun.renew()
             begun.begin("2", "3")
             call(begun)
-            assert begun.pure
+            assert begun.hearing.pure
         assert len(stage.actors) == 2
 
     def test_an_impure_call_is_remembered_for_the_whole_test(self) -> None:
@@ -160,7 +161,7 @@ class TestPurity:
             begun.begin("2", "another test")
             assert category_of(begun) == "crash"
             assert category_of(begun) == "answer"
-            assert not begun.pure
+            assert not begun.hearing.pure
 
     def test_a_crash_costs_no_more_than_its_call(self) -> None:
         """The next call of the same test, and the next test, find a process that has loaded the file."""
@@ -240,12 +241,12 @@ class TestAhead:
         stage = Stage(loads(), answers(1), answers(2))
         with session(stage) as begun:
             assert call(begun) == 1
-            question = begun.asked[0][0]
+            question = begun.hearing.asked[0][0]
             begun.begin("1", "a test")
             assert begun.ask_ahead(question) is not None
-            assert begun.astray  # until the test asks for it
+            assert begun.hearing.astray  # until the test asks for it
             assert call(begun) == 2
-            assert not begun.astray
+            assert not begun.hearing.astray
         assert len(stage.actors[0].requests) == 3
 
     def test_what_could_not_be_asked_leads_no_test_astray(self) -> None:
@@ -253,12 +254,12 @@ class TestAhead:
         stage = Stage(loads(), answers(1), fails("crash"), fails("error"))
         with session(stage) as begun:
             assert call(begun) == 1
-            question = begun.asked[0][0]
+            question = begun.hearing.asked[0][0]
             assert category_of(begun) == "crash"
             begun.begin("1", "a test")
             assert begun.ask_ahead(question) is None
             assert category_of(begun) == "not loadable"
-            assert not begun.astray
+            assert not begun.hearing.astray
 
 
 class TestSeed:

@@ -21,12 +21,13 @@ from _pytest.subtests import SubtestReport
 
 from softmark.grading import trial
 from softmark.grading.errors import ConfigError
+from softmark.grading.hearing import seed_of
 from softmark.grading.homework import Homework
 from softmark.grading.marks import TestSpec, base_nodeid
 from softmark.grading.naming import name_mistakes
 from softmark.grading.plugin import DESK
 from softmark.grading.precedents import Precedents
-from softmark.grading.session import StudentSession, seed_of
+from softmark.grading.session import StudentSession
 from softmark.grading.setters import listening
 from softmark.verdict.case import Case
 from softmark.verdict.mistakes import Mistake, Registry, collecting
@@ -69,7 +70,7 @@ class Desk:
         """
         self.session = session
         judged = self._attempt(item, session)
-        if judged.failed and not session.pure:
+        if judged.failed and not session.hearing.pure:
             session.renew()
             judged = self._attempt(item, session)
         return judged
@@ -92,7 +93,7 @@ class Desk:
         trial.run(item, judged)
         if precedents is not None:
             precedents.keep(item, session, judged)
-        if session.astray:  # what it was asked in vain may have changed it; from now on this test has no precedents
+        if session.hearing.astray:  # what it was asked in vain may have changed it; this test has no precedents now
             session.renew()
             return self._attempt(item, session)
         session.naming_spent[spec.part] += case.spent

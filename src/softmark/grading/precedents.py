@@ -25,6 +25,7 @@ from typing import Any
 
 import pytest
 
+from softmark.grading.hearing import Hearing
 from softmark.grading.session import StudentSession
 from softmark.grading.trial import Trial
 from softmark.sandbox.asking import Question
@@ -76,15 +77,15 @@ class Precedents:
 
     def keep(self, test: pytest.Item, session: StudentSession, trial: Trial) -> None:
         """What came of the present test, if it may be said of others, too."""
-        if session.astray:
+        if session.hearing.astray:
             self._without.add(test.nodeid)
             self._beginnings.pop(test.nodeid, None)
         if _has_clock(test.path) or not _same(self._held, _held(test)):
             self._without.add(test.path)
-        if not self._without.isdisjoint((test.nodeid, test.path)) or not self._may_keep(session, trial):
+        if not self._without.isdisjoint((test.nodeid, test.path)) or not self._may_keep(session.hearing, trial):
             return
         point = self._beginnings[test.nodeid]
-        for question, answer in session.asked:
+        for question, answer in session.hearing.asked:
             if point.question is None and self._bytes < _MOST_BYTES:
                 point.question = replace(question, message={"op": "call"})  # its values are in the frame once more
                 self._bytes += _OF_A_POINT + len(question.frame)
@@ -92,7 +93,7 @@ class Precedents:
             if not known or (len(point.after) >= _MOST_ANSWERS and answer not in point.after):
                 return
             point = point.after.setdefault(answer, _Point())
-        if session.asked and self._bytes < _MOST_BYTES:
+        if session.hearing.asked and self._bytes < _MOST_BYTES:
             point.trial = trial.again()
             self._failures += trial.failed
             self._bytes += self._more_truths(trial)
@@ -105,8 +106,8 @@ class Precedents:
         numbers = sum(leaf.numel() for truth in new.values() for leaf in truth.leaves)
         return len(new) * _OF_A_TRUTH + numbers * 32  # in float64: the answer, its noise, its tolerance
 
-    def _may_keep(self, session: StudentSession, trial: Trial) -> bool:
-        if session.unanswered or session.quoted or session.answered_bytes > _MOST_ANSWERED:
+    def _may_keep(self, hearing: Hearing, trial: Trial) -> bool:
+        if hearing.unanswered or hearing.quoted or hearing.answered_bytes > _MOST_ANSWERED:
             return False
         in_time = trial.case.spent < trial.case.budget
         plain = all(isinstance(error, Failed) for error in trial.errors)  # any other holds on to where it was raised

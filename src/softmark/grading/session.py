@@ -8,15 +8,15 @@ is judged again in a fresh worker. Correct submissions pay nothing for this, and
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from softmark.grading.cells import CellReport
 from softmark.grading.handed import Handed
+from softmark.grading.hearing import Hearing, digest, seed_of
 from softmark.grading.homework import Homework
 from softmark.sandbox.asking import Question
 from softmark.sandbox.failures import GraderFault, StudentFailure
@@ -58,16 +58,8 @@ class StudentSession:
         self.naming_spent: defaultdict[str, float] = defaultdict(float)
         self.cpu_seconds = 0.0
         self.left_behind = 0
-        self.pure = True
-        """Whether every call of the present test went to a worker that had run nothing but its part."""
-        self.asked: list[tuple[Question, bytes]] = []
-        """The calls of the present test, each with a digest of the reply."""
-        self.answered_bytes = 0
-        """What all these replies had."""
-        self.unanswered = False
-        """Whether a call of the present test has had no reply."""
-        self.quoted = False
-        """Whether the present test has looked into what was handed in, to quote from it."""
+        self.hearing = Hearing()
+        """What the present test has asked and was answered."""
         self.homework = homework
         self._handed = handed
         self._sandbox, self._limits = sandbox, limits
@@ -76,27 +68,13 @@ class StudentSession:
         self._process: StudentProcess | None = None
         self._unloadable: StudentFailure | None = None
         self._parts: set[str] = set()
-        self._part = ""
-        self._seed = 0
-        self._calls = 0
-        self._ahead: deque[tuple[Question, bytes | Exception]] = deque()
-        self._strayed = False
-        self._fresh = False
         self._spent_before = 0.0
         self._timeouts: Counter[str] = Counter()
         self._printed: list[tuple[str, str]] = []
 
     def begin(self, part: str, test_id: str) -> None:
         """The next calls belong to this test: reset the process's state, start its clock."""
-        self.pure = True
-        self._part = part
-        self._seed = seed_of(test_id)
-        self._calls = 0
-        self._fresh = True
-        self._ahead.clear()
-        self.asked = []
-        self.answered_bytes = 0
-        self.unanswered = self.quoted = self._strayed = False
+        self.hearing = Hearing(part, seed_of(test_id))
         if self._process is not None and not self._process.alive:
             self.renew()
         self._spent_before = self._process.cpu_seconds() if self._process is not None else 0.0
@@ -104,13 +82,8 @@ class StudentSession:
     @property
     def handed(self) -> Handed:
         """What was handed in."""
-        self.quoted = True
+        self.hearing.quoted = True
         return self._handed
-
-    @property
-    def astray(self) -> bool:
-        """Whether the present test, which has ended, was to ask something that it did not ask."""
-        return self._strayed or bool(self._ahead)
 
     @property
     def out_of_time(self) -> bool:
@@ -166,29 +139,19 @@ class StudentSession:
             self.renew()
             return self._in_time(failure)
         self._spent_before = process.cpu_seconds()
-        self._fresh = True  # a new process has not been seeded, wherever in a test it was started
+        self.hearing.fresh = True  # a new process has not been seeded, wherever in a test it was started
         return None
 
     def call(self, **request: Any) -> dict[Any, Any]:
         """One call of the present test; StudentFailure if the student's code gives no answer."""
-        process = self._process
-        if process is None or not self._ahead:
+        hearing, process = self.hearing, self._process
+        if process is None or not hearing.ahead:
             process = self._ready()
-        message = {"op": "call", "id": self._seed + self._calls, "seed": self._seed if self._fresh else None}
-        question = Question.of({**message, **request})
-        if self._ahead and self._ahead[0][0].frame != question.frame:
-            self._ahead.clear()  # this time the test asks something else
-            self._strayed = True
-            return self.call(**request)
-        self._calls += 1
-        self._fresh = False
-        answer = self._ahead.popleft()[1] if self._ahead else self._answer(process, question)
-        if not isinstance(answer, bytes):
-            self.unanswered = True
-            raise answer
-        self.asked.append((question, digest(answer)))  # not the reply itself: each may be as large as the wire allows
-        self.answered_bytes += len(answer)
-        return process.read(question, answer)
+        question = hearing.question(request)
+        if hearing.strays(question):
+            return self.call(**request)  # perhaps of a new process
+        answer = hearing.ahead.popleft()[1] if hearing.ahead else self._answer(process, question)
+        return process.read(question, hearing.hear(question, answer))
 
     def ask_ahead(self, question: Question) -> bytes | None:
         """Ask what the present test is going to ask, which will not be asked again; a digest of the reply, if any."""
@@ -200,12 +163,12 @@ class StudentSession:
             answer: bytes | Exception = self._answer(process, question)
         except GraderFault as fault:
             answer = fault
-        self._ahead.append((question, answer))  # a failure, too: it is the test that will meet it
+        self.hearing.ahead.append((question, answer))  # a failure, too: it is the test that will meet it
         return digest(answer) if isinstance(answer, bytes) else None
 
     def _ready(self) -> StudentProcess:
         """The process that is to answer the next question."""
-        if self._timeouts[self._part] >= _TIMEOUTS_PER_PART:
+        if self._timeouts[self.hearing.part] >= _TIMEOUTS_PER_PART:
             raise StudentFailure("timeout", "not run: other tests of this part already ran out of time")
         self.load()
         if self._process is None:
@@ -213,14 +176,15 @@ class StudentSession:
         return self._process
 
     def _answer(self, process: StudentProcess, question: Question) -> bytes | StudentFailure:
-        self._parts.add(self._part)
-        self.pure &= self._parts == {self._part}
+        part = self.hearing.part
+        self._parts.add(part)
+        self.hearing.pure &= self._parts == {part}
         left = self._limits.cpu_seconds - (process.cpu_seconds() - self._spent_before)
         try:
             return process.ask(question, max(left, 0.0), self._time_left())
         except StudentFailure as failure:
-            if failure.category == "timeout" and self.pure:
-                self._timeouts[self._part] += 1
+            if failure.category == "timeout" and self.hearing.pure:
+                self._timeouts[part] += 1
             return self._in_time(failure)
 
     def _in_time(self, failure: StudentFailure) -> StudentFailure:
@@ -271,16 +235,6 @@ class StudentSession:
             {"names": list(rule.names), "ops": list(rule.ops), "functions": list(rule.functions)}
             for rule in self.homework.forbidden
         ]
-
-
-def digest(answer: bytes) -> bytes:
-    """What stands for a reply where only its sameness matters."""
-    return hashlib.sha256(answer).digest()
-
-
-def seed_of(test_id: str) -> int:
-    """The seed of everything random in a test: the same test draws the same numbers, today and in a year."""
-    return int.from_bytes(hashlib.sha256(test_id.encode()).digest()[:6], "big")
 
 
 def _mentions(done: dict[Any, Any], handed: Handed) -> tuple[tuple[str, str, int], ...]:
