@@ -180,7 +180,6 @@ class _Exchange:
             if ready - {wire_fd, worker._pidfd}:
                 worker._drain()
             if wire_fd in ready and self._receive():
-                worker._drain()
                 return bytes(self._received)
             if worker._pidfd in ready and wire_fd not in ready:
                 raise explain.death(worker.close().status)
@@ -211,6 +210,7 @@ class _Exchange:
             self._expected = wire.body_size(bytes(self._received))
             self._received.clear()
             self._have_prefix = True
+            return self._receive()  # the rest is mostly there, too
         return self._have_prefix and len(self._received) == self._expected
 
     def _await_end(self) -> NoReturn:
