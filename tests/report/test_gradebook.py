@@ -132,6 +132,19 @@ class TestSameStudentTwice:
         assert row["submission"] == "b"
         assert "none has a time, so the last by name counts" in row["notes"]
 
+    @pytest.mark.parametrize("time", [None, TUESDAY])
+    def test_what_is_handed_in_now_counts(self, tmp_path: Path, time: str | None) -> None:
+        """What is gone from the source replaces nothing that is there, whatever its name and its time."""
+        old = one("z", LOVELACE, result=better(), submitted_at=time, gone=True)
+        (row,) = grades(tmp_path, old, one("a", LOVELACE, submitted_at=time and MONDAY))
+        assert (row["submission"], row["mark"]) == ("a", "3")
+        assert row["notes"].endswith("found before in export/z: what is handed in now counts")
+
+    def test_nothing_is_handed_in_any_more(self, tmp_path: Path) -> None:
+        """The mark from before is kept: the latest, as ever."""
+        (row,) = grades(tmp_path, one("a", LOVELACE, gone=True), one("b", LOVELACE, result=better(), gone=True))
+        assert (row["submission"], row["mark"]) == ("b", "5")
+
     def test_alone_and_in_a_group(self, tmp_path: Path) -> None:
         """The other member of the group keeps the group's grade."""
         group = one("g", LOVELACE, HOPPER, submitted_at=MONDAY, result=better())

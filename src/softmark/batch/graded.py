@@ -25,3 +25,5 @@ class Graded(Record, frozen=True):
     """ISO 8601, with an offset if the source gave one."""
     earlier: tuple[str, ...] = ()
     """Origins of earlier attempts, which do not count."""
+    gone: bool = False
+    """Whether the latest run did not find it in the source any more."""

@@ -49,7 +49,7 @@ _MIGRATIONS = (  # number n brings a file of version n to version n + 1
     "ALTER TABLE runs ADD COLUMN finished TEXT; UPDATE runs SET finished = started",
 )
 _CURRENT = """
-    SELECT s.id, s.known, g.result, latest.status, latest.result
+    SELECT s.id, s.known, s.run < (SELECT max(run) FROM submissions), g.result, latest.status, latest.result
     FROM submissions s
     JOIN gradings latest ON latest.number = (
         SELECT max(number) FROM gradings WHERE submission = s.id AND run <= :run)
@@ -129,14 +129,6 @@ class Journal:
             self._db.execute(f"{_CURRENT} WHERE s.id = :id", {**self._as_of(None), "id": submission}).fetchone()
         )
 
-    def gone(self) -> list[str]:
-        """Submissions of earlier runs that this one did not find; their marks are kept."""
-        found = self._db.execute(
-            "SELECT id FROM submissions WHERE run < ? AND id IN (SELECT submission FROM gradings) ORDER BY id",
-            (self.run,),
-        )
-        return [name for (name,) in found]
-
     def _as_of(self, run: int | None) -> dict[str, object]:
         return {"run": self.run if run is None else run, "error": Status.GRADER_ERROR}
 
@@ -190,8 +182,8 @@ def homework_of(folder: Path) -> str:
     return str(row[0])
 
 
-def _graded(row: tuple[str, bytes, bytes, str, bytes]) -> tuple[Graded, Known]:
-    name, known_data, data, latest_status, latest = row
+def _graded(row: tuple[str, bytes, int, bytes, str, bytes]) -> tuple[Graded, Known]:
+    name, known_data, gone, data, latest_status, latest = row
     known, result = msgspec.json.decode(known_data, type=Known), _result(data)
     if latest_status == Status.GRADER_ERROR != result.status:
         result = _with_note(result, _result(latest))
@@ -201,6 +193,7 @@ def _graded(row: tuple[str, bytes, bytes, str, bytes]) -> tuple[Graded, Known]:
         origin=known.origin,
         submitted_at=known.submitted_at,
         earlier=known.earlier,
+        gone=bool(gone),
         result=result,
     )
     return graded, known

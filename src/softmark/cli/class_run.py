@@ -75,12 +75,11 @@ def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, consol
             _say_what_was_found(collection, console)
             tally = _grade(collection, options, homework, setup, journal, console)
             journal.finish()
-            summary, outdated = _finish(options.output, homework, journal)
+            summary, outdated, gone = _finish(options.output, homework, journal)
         except KeyboardInterrupt:
             console.print("stopped; what was graded is kept: the same command goes on from here")
             _finish(options.output, homework, journal)
             raise
-        gone = journal.gone()
     show_class(summary, console)
     _name("not handed in any more, the marks from before are kept", gone, console)
     _name(f"graded with other parts or points than {homework.name} has now, not in grades.csv", outdated, console)
@@ -110,17 +109,18 @@ def _grade(
     return tally
 
 
-def _finish(output: Path, homework: Homework, journal: Journal) -> tuple[ClassSummary, list[str]]:
+def _finish(output: Path, homework: Homework, journal: Journal) -> tuple[ClassSummary, list[str], list[str]]:
     """The gradebook is always written from the journal: also what earlier runs graded is in it.
 
-    But not what was graded with other parts or points, which is no one gradebook: those are returned.
+    But not what was graded with other parts or points, which is no one gradebook: those are returned, and then those
+    that are not handed in any more, whose marks are kept.
     """
     summary = ClassSummary()
     outdated: list[str] = []
     with writable(output):
         remove_leftovers(output)
-        write_gradebook(_summed_up(journal, homework, summary, outdated), output)
-    return summary, outdated
+        grades = write_gradebook(_summed_up(journal, homework, summary, outdated), output)
+    return summary, outdated, sorted({grade.submission for grade in grades if grade.gone})
 
 
 def _summed_up(journal: Journal, homework: Homework, summary: ClassSummary, outdated: list[str]) -> Iterator[Graded]:

@@ -1,7 +1,8 @@
 """A class as its grades: one for each student, light enough to hold ten thousand of them.
 
 A submission of a group is the grade of each of its members. A student found in several submissions has the grade of
-the latest; the others are named beside it. Where the grader failed there is no mark, which is not the same as 0.
+the latest that is still handed in, or of the latest if none is; the others are named beside it. Where the grader failed
+there is no mark, which is not the same as 0.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,6 +32,8 @@ class Grade(Record, frozen=True):
     lateness: str = ""
     submitted_at: str | None = None
     notes: tuple[str, ...] = ()
+    gone: bool = False
+    """Whether it was earned with what is not handed in any more."""
 
     @property
     def deduction(self) -> float:
@@ -56,6 +59,7 @@ def grades_of(graded: Graded) -> tuple[Grade, ...]:
             lateness=late.line if late else "",
             submitted_at=graded.submitted_at,
             notes=tuple(note for note in _notes(graded, student) if note),
+            gone=graded.gone,
         )
         for student in students
     )
@@ -75,13 +79,20 @@ def without_mark(grades: Iterable[Grade]) -> tuple[Grade, ...]:
 
 
 def _latest(grades: Sequence[Grade]) -> Grade:
-    *others, latest = sorted(grades, key=lambda grade: (_instant(grade.submitted_at), grade.submission))
-    if not others:
-        return latest
-    where = ", ".join(grade.origin or grade.submission for grade in others)
-    how = "the latest counts" if latest.submitted_at else "none has a time, so the last by name counts"
-    note = f"also found in {where}: {how}"
-    return msgspec.structs.replace(latest, notes=(*latest.notes, note))
+    *others, latest = sorted(grades, key=lambda grade: (not grade.gone, _instant(grade.submitted_at), grade.submission))
+    replaced = [grade for grade in others if grade.gone != latest.gone]
+    rivals = [grade for grade in others if grade.gone == latest.gone]
+    notes = list(latest.notes)
+    if rivals:
+        how = "the latest counts" if latest.submitted_at else "none has a time, so the last by name counts"
+        notes.append(f"also found in {_where(rivals)}: {how}")
+    if replaced:
+        notes.append(f"found before in {_where(replaced)}: what is handed in now counts")
+    return msgspec.structs.replace(latest, notes=tuple(notes))
+
+
+def _where(grades: Iterable[Grade]) -> str:
+    return ", ".join(grade.origin or grade.submission for grade in grades)
 
 
 def _instant(time: str | None) -> datetime:
