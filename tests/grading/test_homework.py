@@ -178,6 +178,73 @@ class TestConfigError:
             load_homework("attention_scores", course)
 
 
+class TestReference:
+    """What a part asks for must be in the reference, which is read and never run."""
+
+    @pytest.mark.parametrize(
+        ("function", "says"),
+        [
+            ("score", "defines no 'score'. Did you mean 'scores'?"),
+            ("quite_another", "defines no 'quite_another': define it there, or name what the student writes"),
+            ("scores, Layr", "defines no 'Layr'. Did you mean 'Layer'?"),
+            ("Layer.foward", "defines no 'Layer.foward'. Did you mean 'Layer.forward'?"),
+        ],
+    )
+    def test_lacks_it(self, course: Path, function: str, says: str) -> None:
+        """A misspelt name is told with its line, and with the one that was probably meant."""
+        self.reference(course, "raise SystemExit('this is run')\n" + self.SOLUTION)
+        with pytest.raises(ConfigError) as error:
+            load_with(course, 'function = "scores"', f'function = "{function}"')
+        assert str(error.value) == f"graders/attention_scores/homework.toml:11: reference/attention_scores.py {says}"
+
+    @pytest.mark.parametrize(
+        "binds",
+        [
+            "from elsewhere import hidden as wanted",
+            "import wanted.more",
+            "wanted: object = len",
+            "first, wanted = len, len",
+            "try:\n    import x\nexcept ImportError:\n    def wanted(): ...",
+            "from elsewhere import *",
+            "globals()['wan' + 'ted'] = len",
+            "def define():\n    global wanted\n    wanted = len",
+        ],
+    )
+    def test_binds_it_in_another_way(self, course: Path, binds: str) -> None:
+        """However the name comes into the module, and also where its text cannot tell, it is no mistake."""
+        self.reference(course, f"{self.SOLUTION}{binds}\n")
+        assert load_with(course, '"scores"', '"wanted"').parts[0].functions == ("wanted",)
+
+    @pytest.mark.parametrize("method", ["forward", "alias", "Inherits.reset", "Decorated.made"])
+    def test_methods(self, course: Path, method: str) -> None:
+        """A method is the class's own, or it may come from another class or a decorator."""
+        self.reference(course, self.SOLUTION)
+        name = method if "." in method else f"Layer.{method}"
+        assert load_with(course, '"scores"', f'"{name}"').parts[0].functions == (name,)
+
+    def test_that_is_broken_or_missing_is_not_told_here(self, course: Path) -> None:
+        """Tests may do without a reference, and one that does not parse is told when they run."""
+        self.reference(course, "def scores(:\n")
+        assert load_homework("attention_scores", course).reference.is_file()
+        assert not load_homework("lstm_gates", course).reference.is_file()
+
+    SOLUTION = """\
+def scores(q, k): ...
+def causal_mask(n): ...
+def padding_mask(n): ...
+class Layer(torch.nn.Module):
+    def forward(self, x): ...
+    alias = forward
+class Inherits(Layer): ...
+@decorated
+class Decorated: ...
+"""
+
+    @staticmethod
+    def reference(course: Path, text: str) -> None:
+        (course / "reference" / "attention_scores.py").write_text(text)
+
+
 class TestCourseRoot:
     def test_is_the_nearest_parent(self, course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """From anywhere inside a course, its root is found."""

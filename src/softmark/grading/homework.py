@@ -19,6 +19,7 @@ from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.late import LatePolicy
 from softmark.grading.late_table import LateTable, late_policy
 from softmark.grading.points import exact_weight, shown
+from softmark.grading.reference_names import undefined
 from softmark.grading.strict_toml import Key, LocatedToml
 
 COURSE_VARIABLE = "SOFTMARK_COURSE"
@@ -176,7 +177,7 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
     toml = LocatedToml(root / shown_as, shown_as)
     config = toml.read_as(_Config)
     _check_texts(toml, config)
-    return Homework(
+    homework = Homework(
         name=name,
         root=root,
         title=config.title,
@@ -190,6 +191,12 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         whole_notebook=config.whole_notebook,
         attempts=attempt_limit(toml, config.attempts),
     )
+    problems = undefined(homework.reference, (name for part in homework.parts for name in part.functions))
+    for index, part in enumerate(homework.parts):
+        for name in part.functions:
+            if name in problems:
+                raise toml.wrong(("part", index, "function"), problems[name])
+    return homework
 
 
 def _is_cache(file: Path, folder: Path) -> bool:
