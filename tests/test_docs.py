@@ -85,7 +85,7 @@ class TestHomeworkPage:
             file.write_text(content)
         verified = self.run(tmp_path, "verify", "activations")
         assert (verified.returncode, verified.stderr) == (0, ""), verified.stdout
-        assert re.search(r"✓ +activations +2/2 +2/2 +0/0 +1/1 +8/8 ", verified.stdout)
+        assert re.search(r"✓ +activations +2/2 +2/2 +none +1/1 +8/8 ", verified.stdout)
         built = self.run(tmp_path, "build", "activations")
         assert (built.returncode, built.stderr, built.stdout.count("wrote ")) == (0, "", 3)
         checked = self.run(tmp_path / "assignments/activations", "check")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -14,7 +14,7 @@ from softmark.authoring.proof import Proof
 
 
 def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> None:
-    """One row a homework, then every hole in a sentence.
+    """One row a homework, then every hole in a sentence, and what there was nothing to prove with.
 
     Of all mistakes so many are caught and named; of all right solutions so many earn everything (equal); of starters
     and trivial submissions so many earn nothing; and so far from the tolerance are the worst right and best wrong.
@@ -26,9 +26,9 @@ def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> No
         table.add_row(
             Text("✓", "green") if proof.ok else Text("✗", "red"),
             proof.homework,
-            f"{proof.caught}/{proof.mistakes}",
-            f"{proof.named}/{proof.mistakes}",
-            f"{proof.equivalents_full}/{proof.equivalents}",
+            _of(proof.caught, proof.mistakes),
+            _of(proof.named, proof.mistakes),
+            _of(proof.equivalents_full, proof.equivalents),
             f"{proof.starters_zero}/{proof.starters}",
             f"{proof.trivial_zero}/{proof.trivial}",
             f"{_times(proof.margin_accept)}, {_times(proof.margin_reject)}",
@@ -40,7 +40,21 @@ def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> No
             console.print(
                 Text.assemble("\n  ", ("✗ ", "red"), (f"{hole.homework}: {hole.subject} ", "bold"), hole.what)
             )
+        for unproved in _unproved(proof):
+            console.print(Text.assemble("\n  ", ("! ", "yellow"), (f"{proof.homework}: ", "bold"), unproved))
     console.print(Text(f"\n  {seconds:.0f} s\n", "dim"))
+
+
+def _unproved(proof: Proof) -> Iterator[str]:
+    """What a green row does not say, because there was nothing to try."""
+    if not proof.mistakes:
+        yield "nothing is proved about wrong answers: name mistakes in mistakes.py"
+    if not proof.equivalents:
+        yield "nothing is proved about other right answers: add some to equivalents.py"
+
+
+def _of(number: int, total: int) -> str:
+    return f"{number}/{total}" if total else "none"
 
 
 def _times(margin: float) -> str:
