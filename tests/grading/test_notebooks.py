@@ -195,7 +195,7 @@ class TestWhatIsLost:
         """So does a decorator or a default value that raises; what else is in the cell is there."""
         result = graded(course, place, ONE + "def two(x, y=1 / 0):\n    return x * 2\n")
         assert earned(result) == [2.0, 0.0]
-        why = "cell 1, line 3: raised ZeroDivisionError (ZeroDivisionError: division by zero)"
+        why = "cell 1, line 3: raised ZeroDivisionError (division by zero)"
         assert facts(result) == [f"two: the notebook's {why}"]
         assert result.notes == (COUNTED, why)
 
@@ -203,9 +203,7 @@ class TestWhatIsLost:
         """A definition that lacks a name is tried again, and then told."""
         result = graded(course, place, ONE, "@nowhere\n" + TWO)
         assert earned(result) == [2.0, 0.0]
-        assert facts(result) == [
-            "two: the notebook's cell 2, line 1: raised NameError (NameError: name 'nowhere' is not defined)"
-        ]
+        assert facts(result) == ["two: the notebook's cell 2, line 1: raised NameError (name 'nowhere' is not defined)"]
 
     def test_nothing_is_left(self, course: Path, place: Sandbox) -> None:
         """Of a notebook none of whose cells can be read, the first reason stands at the top."""
@@ -325,7 +323,7 @@ class TestWhole:
         assert earned(result) == [0.0, 2.0]
         assert result.notes[:2] == (
             COUNTED,
-            "cell 1, line 2: raised ZeroDivisionError (ZeroDivisionError: division by zero)",
+            "cell 1, line 2: raised ZeroDivisionError (division by zero)",
         )
 
     def test_the_import_limit_holds(self, whole_course: Path, place: Sandbox) -> None:

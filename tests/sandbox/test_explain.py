@@ -117,6 +117,20 @@ class TestFailedReply:
         assert failure.category == "error"
         assert failure.raised == raised
 
+    @pytest.mark.parametrize(
+        ("raised", "detail"),
+        [
+            (Raised("SyntaxError", "unmatched ')'"), "unmatched ')'"),
+            (Raised("PASSED", SECRET), SECRET),
+            (Raised("PermissionError", "[Errno 13] x"), "[Errno 13] x"),
+            (Raised("ModuleNotFoundError", "No module named 'x'"), "ModuleNotFoundError: No module named 'x'"),
+        ],
+        ids=lambda value: value.cls if isinstance(value, Raised) else "",
+    )
+    def test_a_class_is_said_once(self, raised: Raised, detail: str) -> None:
+        """Fact and detail stand side by side: what the one names the other need not."""
+        assert explain.failed_reply(reply("error", raised=raised), "f").detail == detail
+
     def test_a_stub_has_no_detail(self) -> None:
         """What a starter's own message says is no news to anybody."""
         assert explain.failed_reply(reply("error", raised=Raised("NotImplementedError", "part 3")), "f").detail == ""

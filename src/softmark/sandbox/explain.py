@@ -87,7 +87,7 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
         case "forbidden":
             return StudentFailure("forbidden", detail, "", raised)
         case "memory":
-            return StudentFailure("memory", "needed more memory than it is allowed", _message(raised), raised)
+            return StudentFailure("memory", "needed more memory than it is allowed", _message(raised, ""), raised)
         case "error" if isinstance(raised, Raised):
             return _raised(raised)
     return malformed("a failure of unknown kind")
@@ -116,7 +116,7 @@ def malformed(what: str) -> StudentFailure:
 
 def _raised(raised: Raised) -> StudentFailure:
     fact = _PLAIN_WORDS.get(raised.cls) or _cause(raised) or f"raised {class_name(raised)}"
-    detail = "" if raised.cls == "NotImplementedError" else _message(raised)
+    detail = "" if raised.cls == "NotImplementedError" else _message(raised, fact)
     return StudentFailure("error", fact, detail, raised)
 
 
@@ -141,10 +141,13 @@ def _cause(raised: Raised) -> str | None:
     return None
 
 
-def _message(raised: Any) -> str:
-    if isinstance(raised, Raised) and raised.cls in _PLAIN_WORDS:
+def _message(raised: Any, fact: str) -> str:
+    """What an exception says, after its class if the fact does not name that."""
+    if not isinstance(raised, Raised):
+        return ""
+    if raised.cls in _PLAIN_WORDS or class_name(raised) in fact:
         return raised.message
-    return f"{class_name(raised)}: {raised.message}" if isinstance(raised, Raised) else ""
+    return f"{class_name(raised)}: {raised.message}"
 
 
 def death(status: int) -> StudentFailure:
