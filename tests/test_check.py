@@ -89,6 +89,37 @@ class TestCheck:
         assert "attention: raised TypeError; it may follow from part 3 (scores): mend that first" in said
         assert "Y = A @ V @ 1" in said
 
+    @pytest.mark.parametrize(
+        ("attend", "said"),
+        [
+            (
+                "def attention(Q, K, V, mask=None):\n    return functional.scaled_dot_product_attention(Q, K, V)\n",
+                "uses ",
+            ),
+            ("del attention\n", "`attention` is not defined in the file"),
+            (
+                "def attention(one, more, Q, K, V):\n    return Q\n",
+                "it does not take the arguments that the handout names",
+            ),
+        ],
+        ids=["shortcut", "missing", "signature"],
+    )
+    def test_what_no_earlier_part_brought_about(self, folder: Path, attend: str, said: str) -> None:
+        """It is told as it is, and not put down to the mistake in an earlier part."""
+        (folder / FILE).write_text(f"{UNSCALED}\nfrom torch.nn import functional\n{attend}")
+        shown = " ".join(check(folder).stdout.split())
+        assert "Your scores are √d_k times too large" in shown
+        assert "attention" in shown.partition(said)[0][-15:]
+        assert "may follow" not in shown
+
+    def test_shortcut_of_an_earlier_part(self, folder: Path) -> None:
+        """A part that calls a part which takes a shortcut takes none itself."""
+        shortcut = "return torch.nn.functional.scaled_dot_product_attention(Q, K, K)"
+        (folder / FILE).write_text(SOLUTION.replace("return S / math.sqrt(d_k)", shortcut))
+        shown = " ".join(check(folder).stdout.split())
+        assert "scores uses torch.nn.functional.scaled_dot_product_attention" in shown
+        assert "it may follow from part 3 (scores): mend that first" in shown
+
     def test_broken_file(self, folder: Path) -> None:
         """A file that Python cannot read: the line is shown, exit 1."""
         (folder / FILE).write_text("import torch\n\ndef scores(Q, K:\n    return Q\n")

@@ -136,7 +136,7 @@ class PublicTests(Desk):
             result = msgspec.structs.replace(result, parts=tuple(p for p in result.parts if p.number == self._part))
         session = StudentSession(self._sandbox, self._handed, homework, Limits())
         judged = JudgedParts(
-            homework.parts, self._builds_on, lambda part: self._tests_of(part, homework, by_test, session)
+            homework.parts, self._builds_on, lambda part: self._tests_of(part, homework, by_test, session), self._handed
         )
         try:
             session.load()

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import islice
 
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
+_OUTERMOST = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _KEPT = re.compile(r"^[ \t]*self\.(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 _OF_TORCH = re.compile(r"(in_proj_)?(weight|bias)(_[ih]h_l\d(_reverse)?)?|\d{1,2}")
@@ -52,6 +53,11 @@ class Handed:
         places = self._definitions.get(name, [])
         last = [place for place in places if place[0] == places[-1][0]]
         return last[0] if len(last) == 1 else None
+
+    def around(self, file: str, number: int) -> str:
+        """The outermost function or class that a line stands in; empty if it stands in none."""
+        lines = _LINE_END.split(self._text(file))[:number]
+        return next((found[1] for line in reversed(lines) if (found := _OUTERMOST.match(line))), "")
 
     def similar(self, name: str) -> str | None:
         """The function, class or variable whose name is most like this one (and not this one), if any is alike."""

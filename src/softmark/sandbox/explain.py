@@ -28,6 +28,9 @@ _KNOWN_CLASSES = {
     "AxisError",
 }
 
+NOT_DEFINED = "is not defined in the file"
+NOT_AS_NAMED = "it does not take the arguments that the handout names"
+
 _PLAIN_WORDS = {
     "NotImplementedError": "not implemented yet",
     "SystemExit": "it tried to end the program (sys.exit, exit or quit) instead of returning an answer",
@@ -35,7 +38,7 @@ _PLAIN_WORDS = {
     "RecursionError": "recursion too deep: it calls itself without an end",
     "BdbQuit": "a debugger call (breakpoint or pdb.set_trace) was left in the code",
     "ObjectLost": "the process that held this object has ended, and the object with it",
-    "SignatureMismatch": "it does not take the arguments that the handout names",
+    "SignatureMismatch": NOT_AS_NAMED,
 }
 
 _KINDS = (
@@ -79,7 +82,7 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
         case "walls":
             raise GraderFault(f"a student process could not be walled in: {detail}")
         case "missing":
-            return StudentFailure("missing", f"`{asked_for}` is not defined in the file")
+            return StudentFailure("missing", f"`{asked_for}` {NOT_DEFINED}")
         case "type":
             return _no_plain_value(detail)
         case "device" if _DEVICES.fullmatch(detail):
