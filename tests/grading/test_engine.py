@@ -370,9 +370,13 @@ class TestRefusals:
         assert why == f"graders/tiny/test_hidden.py:28: the hidden tests cannot be imported: {says}"
 
     def test_no_tests(self, place: Sandbox, tmp_path: Path) -> None:
-        """A homework whose hidden tests are missing."""
+        """A homework whose hidden tests are missing: which file is to be written, and what shows how."""
         root = write_course(tmp_path, "")
-        assert refusal(root, place) == "graders/tiny/homework.toml:12: part 1 (one) has 4 points and no test"
+        no_test = "graders/tiny/homework.toml:12: part 1 (one) has 4 points and no test"
+        assert refusal(root, place) == f"{no_test}; write one in graders/tiny/test_hidden.py"
+        (root / "graders/tiny/test_hidden.py").unlink()
+        missing = "there is no graders/tiny/test_hidden.py: write it as docs/homework.md shows"
+        assert refusal(root, place) == f"{no_test}; {missing}"
 
 
 class TestBench:

@@ -185,7 +185,7 @@ class TestConfigError:
         """A part that nothing tests is refused at its points in the configuration."""
         with pytest.raises(ConfigError) as error:
             read(GOOD.partition('@number("2.10")')[0])
-        assert str(error.value) == "graders/scores/homework.toml:15: part 2 (mask) has 2 points and no test"
+        assert str(error.value).startswith("graders/scores/homework.toml:15: part 2 (mask) has 2 points and no test")
 
     def test_says_all_weights_of_the_part(self, read: Read) -> None:
         """The instructor sees which weights were added up."""

@@ -25,6 +25,7 @@ VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 SORT_ORDERS = ("asc", "desc")
 ALL_OR_NOTHING = "all_or_nothing"
 ONLY_CASE = ""
+HIDDEN_TESTS = "test_hidden.py"
 
 
 @dataclass(frozen=True)
@@ -208,10 +209,18 @@ def _check_sums(specs: Sequence[TestSpec], homework: Homework) -> None:
             continue
         worth = f"part {part.number} ({part.function}) has {shown(part.points)} points"
         if not tests:
-            raise ConfigError(homework.config, homework.lines[part.number], f"{worth} and no test")
+            raise ConfigError(homework.config, homework.lines[part.number], f"{worth} and no test; {_next(homework)}")
         listed = " + ".join(f"{shown(spec.weight)} ({spec.name})" for spec in tests)
         problem = f"{worth}, but its tests sum to {shown(weights)}: {listed}"
         raise ConfigError(tests[0].file, tests[0].line, problem)
+
+
+def _next(homework: Homework) -> str:
+    """What to do about a part without a test."""
+    file = f"graders/{homework.name}/{HIDDEN_TESTS}"
+    if (homework.folder / HIDDEN_TESTS).is_file():
+        return f"write one in {file}"
+    return f"there is no {file}: write it as docs/homework.md shows"
 
 
 def _in_reading_order(number: str) -> tuple[tuple[int, str], ...]:
