@@ -192,6 +192,18 @@ class TestPlain:
         assert collection.format == "folder of folders"
         assert graded({entry.id: entry for entry in collection.entries}) == {"one": FILE, "two": FILE}
 
+    @pytest.mark.parametrize("seen", [("one",), ("one", "four")], ids=len)
+    @both_ways
+    def test_a_name_that_begins_with_a_dot(self, made: Made, seen: tuple[str, ...], tmp_path: Path) -> None:
+        """Nobody's submission is passed over without a word; what systems leave behind is not worth one."""
+        tree = {f"{who}/{FILE}": SOURCE for who in (*seen, ".two", "__MACOSX", ".ipynb_checkpoints")}
+        collection = format_of(tree | {".three.py": SOURCE, ".gitignore": b""}, made, tmp_path)
+        assert len(collection.entries) == len(seen)
+        assert [line.rpartition("/")[2] for line in collection.ignored] == [
+            ".three.py: its name begins with a dot",
+            ".two: its name begins with a dot",
+        ]
+
     @pytest.mark.parametrize("wrapping", ["", "hw/", "hw/hw/"])
     @both_ways
     def test_a_folder_that_is_one_submission(self, made: Made, wrapping: str, tmp_path: Path) -> None:

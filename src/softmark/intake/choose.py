@@ -26,6 +26,8 @@ class Main:
     graded_as: str
     content: bytes
     notes: tuple[str, ...] = ()
+    told: tuple[Found, ...] = ()
+    """Other files that the notes name."""
 
 
 def exact(files: Sequence[Found], name: str) -> list[Found]:
@@ -64,7 +66,7 @@ def _beside_slips(main: Main, slips: Sequence[Found]) -> Main:
     if not slips:
         return main
     note = f"{listed(slips)} was not graded, because `{main.found.shown}` is there"
-    return replace(main, notes=(*main.notes, note))
+    return replace(main, notes=(*main.notes, note), told=(*main.told, *slips[:MOST_LISTED]))
 
 
 def listed(files: Sequence[Found]) -> str:
@@ -107,7 +109,7 @@ def _further_on(python: Main, notebook: Main, wanted: Wanted) -> Main:
     else:
         why = "it is the newer one" if modified > earlier else "both define the same names"
     note = f"`{better.found.shown}` was graded, not `{other.found.shown}`: {why}"
-    return replace(better, notes=(*better.notes, note))
+    return replace(better, notes=(*better.notes, note), told=(other.found,))
 
 
 def _progress(main: Main, wanted: Wanted) -> tuple[int, int, float]:

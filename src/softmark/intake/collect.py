@@ -78,16 +78,20 @@ def _named_by_path(collection: Collection, path: Path) -> Collection:
 
 def _in_tree(place: Place, wanted: Wanted) -> Collection:
     """The first that knows the tree; a folder that only wraps another one is looked through."""
+    passed_over: tuple[str, ...] = ()
     for _ in range(MOST_WRAPPING):
-        items = plain.visible(place.items())
+        everything = place.items()
+        items = plain.visible(everything)
         for recognise in RECOGNISED:
             collection = recognise(place, items, wanted)
             if collection is not None:
-                return collection
+                return replace(collection, ignored=passed_over + collection.ignored)
+        passed_over = (*passed_over, *plain.passed_over(place, everything))
         if [item.kind for item in items] != [FOLDER]:
             break
         place = place.enter(items[0].name)
-    return plain.by_student(place, items, wanted) or Collection("nothing", ())
+    collection = plain.by_student(place, items, wanted) or Collection("nothing", ())
+    return replace(collection, ignored=passed_over + collection.ignored)
 
 
 def _file(path: Path, wanted: Wanted, alone: bool) -> Entry:

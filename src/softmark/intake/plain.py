@@ -26,6 +26,13 @@ def visible(items: list[Item]) -> list[Item]:
     return [item for item in items if not is_junk(item.name) and not item.name.startswith(".")]
 
 
+def passed_over(place: Place, items: list[Item]) -> list[str]:
+    """What would be somebody's submission, but for the dot that its name begins with."""
+    hidden = [item for item in items if item.name.startswith(".") and not is_junk(item.name)]
+    ours = [item for item in hidden if item.kind == FOLDER or ending(item.name)]
+    return [f"{place.origin}/{show(item.name)}: its name begins with a dot" for item in ours]
+
+
 def single(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
     """A folder that holds the wanted file itself is one submission, unless its folders hold it too."""
     programs = [nfc(item.name) for item in items if item.kind != FOLDER and ending(item.name)]

@@ -60,6 +60,8 @@ def _everything(gathered: Gathered, wanted: Wanted) -> Gathered:
 
 def _handed_in(main: Main, gathered: Gathered) -> HandedIn:
     others = beside(main.found, main.graded_as, gathered.files)
+    told = {found.shown for found in main.told}
+    left_out = [name for name in gathered.left_out + others.left_out if name not in told]
     return HandedIn(
         main=main.graded_as,
         files={main.graded_as: main.content, **others.files},
@@ -67,6 +69,6 @@ def _handed_in(main: Main, gathered: Gathered) -> HandedIn:
         staff_notes=(
             *invisible(main.graded_as, main.content),
             *others.staff_notes,
-            *summary(gathered.left_out + others.left_out),
+            *summary(left_out),
         ),
     )
