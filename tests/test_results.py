@@ -9,6 +9,8 @@ import pytest
 
 from softmark.batch.journal import FILE, Journal
 from softmark.cli import main
+from softmark.grading.homework import COURSE_VARIABLE
+from tests.grading.course import NAME, write_course
 
 HOMEWORK = "attention_scores"
 
@@ -86,6 +88,19 @@ class TestNoResults:
         (tmp_path / FILE).touch()
         assert typed(monkeypatch, "regrade", tmp_path) == 2
         assert capfd.readouterr().err == f"softmark: {tmp_path / FILE} holds no results yet\n"
+
+
+class TestLatePolicy:
+    @pytest.mark.parametrize("late", ["", "[late]\npercent_per_day = 10\n"], ids=["none", "some"])
+    def test_of_today_is_on_both_sides(
+        self, late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """Said where there is one, for a change of it is no difference."""
+        monkeypatch.setenv(COURSE_VARIABLE, str(write_course(tmp_path / "course", "", more=late)))
+        with Journal(tmp_path / "results", NAME):
+            pass
+        assert typed(monkeypatch, "regrade", tmp_path / "results") == 0
+        assert ("today's late policy is on both sides" in capfd.readouterr().out) == bool(late)
 
 
 class TestOtherResults:

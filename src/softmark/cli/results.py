@@ -89,6 +89,7 @@ def regrade(
     """Say what grading again has changed: old and new marks, student by student and part by part."""
     from softmark.batch.journal import homework_of
     from softmark.grading.errors import UsageError
+    from softmark.grading.homework import load_homework
     from softmark.report.regrade import compare
     from softmark.report.regrade_views import show_regrade, write_regrade
 
@@ -108,6 +109,8 @@ def regrade(
         from rich.console import Console
 
         show_regrade(difference, Console())
+        if load_homework(homework_of(results)).late is not None:
+            typer.echo("  today's late policy is on both sides: a change of [late] shows in grades.csv only\n")
 
 
 def _class_in(results: Path, *, outdated: list[str] | None = None, before: bool = False) -> Iterator[Graded]:
