@@ -85,6 +85,13 @@ class TestNumberOfJobs:
             assert run(folder, "-o", results, "--jobs", jobs).returncode == 0
             assert left_in(results) == left_in(undisturbed)
 
+    def test_each_stays_on_a_core(self, course: Path, tmp_path: Path) -> None:
+        """So what a submission starts slows down nobody else's."""
+        alone = f"import os\nassert len(os.sched_getaffinity(0)) == 1\n{RIGHT}"
+        folder = hand_in(tmp_path / "class", {student: {FILE: alone} for student in ("ada", "ben", "cleo", "dan")})
+        assert run(folder, "-o", tmp_path / "results", "--jobs", "2").returncode == 0
+        assert set(marks(tmp_path / "results").values()) == {4.0}
+
 
 class TestResultsThatCannotBeWritten:
     """Something stands where a student's results should be."""

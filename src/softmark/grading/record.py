@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+_ALWAYS_SOUND = frozenset((bool, int, type(None)))
+
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A frozen struct whose numbers are finite and whose texts are valid Unicode."""
@@ -16,6 +18,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
+            if type(value) in _ALWAYS_SOUND or (type(value) is str and value.isascii()):
+                continue  # most are, and a class has millions of them
             sound = _sound(value, f"{type(self).__name__}.{name}")
             if sound is not value:
                 msgspec.structs.force_setattr(self, name, sound)
