@@ -117,7 +117,11 @@ class Journal:
                 "INSERT INTO gradings (run, submission, fingerprint, status, mark, result) VALUES (?, ?, ?, ?, ?, ?)",
                 row,
             )
-            yield self.counting(submission)
+            if result.status is Status.GRADER_ERROR:
+                yield self.counting(submission)  # perhaps a mark from before
+            else:
+                ((about,),) = self._db.execute("SELECT known FROM submissions WHERE id = ?", (submission,))
+                yield _with_what_is_known(submission, about, result, gone=False)
 
     def graded(self, run: int | None = None) -> Iterator[tuple[Graded, Known]]:
         """What counts after that run (the present one, if none is named), in the order of the ids."""
@@ -183,17 +187,22 @@ def homework_of(folder: Path) -> str:
 
 
 def _graded(row: tuple[str, bytes, int, bytes, str, bytes]) -> tuple[Graded, Known]:
-    name, known_data, gone, data, latest_status, latest = row
-    known, result = msgspec.json.decode(known_data, type=Known), _result(data)
+    name, about, gone, data, latest_status, latest = row
+    result = _result(data)
     if latest_status == Status.GRADER_ERROR != result.status:
         result = _with_note(result, _result(latest))
+    return _with_what_is_known(name, about, result, gone=bool(gone))
+
+
+def _with_what_is_known(name: str, about: bytes, result: Result, *, gone: bool) -> tuple[Graded, Known]:
+    known = msgspec.json.decode(about, type=Known)
     graded = Graded(
         id=name,
         students=known.students,
         origin=known.origin,
         submitted_at=known.submitted_at,
         earlier=known.earlier,
-        gone=bool(gone),
+        gone=gone,
         result=result,
     )
     return graded, known

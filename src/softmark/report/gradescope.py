@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import msgspec
+
 from softmark.grading.points import total
 from softmark.grading.result import Outcome, Result, Status, TestResult
 from softmark.report.atomic import replace_file
@@ -206,7 +208,7 @@ def _leaderboard_value(value: float | str) -> float | str:
 
 
 def _dump(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
+    return msgspec.json.format(msgspec.json.encode(content), indent=1)
 
 
 def _no_such_number(name: str) -> NoReturn:
