@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
@@ -56,7 +55,7 @@ class Actor(Process):
         self.cpu = 0.0
         self.requests: list[tuple[dict[str, Any], float, float]] = []
 
-    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
+    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
         self.requests.append((question.message, cpu_seconds, wall_seconds))
         try:
             answer = next(self._acts)(question.message)

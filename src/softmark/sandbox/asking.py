@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softmark.sandbox import explain, wire
-from softmark.sandbox.failures import GraderFault
+from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.replies import checked_reply
 
 
@@ -50,12 +50,23 @@ class Process(ABC):
     _asked = 0
 
     @abstractmethod
-    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
-        """The body of the reply's frame; StudentFailure if none comes in time, and the process is gone then."""
+    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
+        """Send the question, await the body of the reply's frame; StudentFailure or WireError if none comes in time."""
 
     @abstractmethod
     def close(self) -> Any:
         """End it."""
+
+    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
+        """The body of the reply's frame, unread; a process that gives none is ended."""
+        try:
+            return self.exchange(question, cpu_seconds, wall_seconds)
+        except wire.WireError as error:
+            self.close()
+            raise explain.malformed(str(error)) from None
+        except StudentFailure:
+            self.close()
+            raise
 
     def read(self, question: Question, body: bytes) -> dict[Any, Any]:
         """What a reply says; one that breaks the rules ends the process."""

@@ -104,17 +104,10 @@ class ForkedWorker(Process):
     def printed(self) -> tuple[str, str]:
         return self._out.text(), self._err.text()
 
-    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
+    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
         if self._ended is not None:
             raise GraderFault("a request was made to a student process that has ended")
-        try:
-            return _Exchange(self, question, cpu_seconds, wall_seconds).run()
-        except wire.WireError as error:
-            self.close()
-            raise explain.malformed(str(error)) from None
-        except StudentFailure:
-            self.close()
-            raise
+        return _Exchange(self, question, cpu_seconds, wall_seconds).run()
 
     def close(self) -> Ended:
         """End it and all that came of it; safe to call twice."""

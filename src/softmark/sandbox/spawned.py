@@ -8,7 +8,6 @@ this is for a pipe cannot be waited for otherwise. Starting one costs an `import
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import queue
 import signal
@@ -61,15 +60,8 @@ class SpawnedWorker(Process):
     def printed(self) -> tuple[str, str]:
         return self._printed.text(), ""
 
-    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
-        try:
-            return self._answer(question.frame, min(self._limits.wall(cpu_seconds), wall_seconds))
-        except wire.WireError as error:
-            self.close()
-            raise explain.malformed(str(error)) from None
-        except StudentFailure:
-            self.close()
-            raise
+    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
+        return self._answer(question.frame, min(self._limits.wall(cpu_seconds), wall_seconds))
 
     def close(self) -> Ended:
         if self._ended is None:
