@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.isolation import Bare, Sandbox, Spawned, Walled
 from softmark.sandbox.levels import Level
 from softmark.sandbox.limits import Limits
-from softmark.sandbox.process import StudentProcess
 from softmark.sandbox.walls import environment
 from softmark.sandbox.zygote import Zygote
 

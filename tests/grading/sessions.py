@@ -12,7 +12,7 @@ from softmark.grading.handed import Handed
 from softmark.grading.homework import ForbiddenRule, Homework, PartSpec
 from softmark.grading.session import StudentSession
 from softmark.sandbox import wire
-from softmark.sandbox.asking import Process, Question
+from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.levels import Level
@@ -46,12 +46,13 @@ def session(place: Sandbox, source: str = "def one(): pass\n", **settings: Any) 
         begun.close()
 
 
-class Actor(Process):
+class Actor(StudentProcess):
     """A student process that does what it is told: `acts` are called, one for each request, with the request."""
+
+    alive = True
 
     def __init__(self, acts: Iterator[Callable[[dict[str, Any]], Any]]) -> None:
         self._acts = acts
-        self.alive = True
         self.cpu = 0.0
         self.requests: list[tuple[dict[str, Any], float, float]] = []
 

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from softmark.sandbox import explain, process, scratch, wire
+from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.isolation import Sandbox
-from softmark.sandbox.process import StudentProcess
 from softmark.sandbox.procfs import descendants
 from softmark.sandbox.scratch import ScratchRoot
 from softmark.sandbox.wire import Handle, Meta

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from softmark.sandbox.process import StudentProcess
+from softmark.sandbox.asking import StudentProcess
 from tests.sandboxes import loaded, sandbox, value
 
 SUBMISSION = """

@@ -162,5 +162,10 @@ def _say_what_was_found(collection: Collection, console: Console) -> None:
 
 def _name(what: str, submissions: list[str], console: Console) -> None:
     if submissions:
-        more = f" and {len(submissions) - MOST_NAMED} more" if len(submissions) > MOST_NAMED else ""
-        console.print(f"{what}: {', '.join(submissions[:MOST_NAMED])}{more}", markup=False, soft_wrap=True)
+        console.print(f"{what}: {some(submissions)}", markup=False, soft_wrap=True)
+
+
+def some(ids: Sequence[str]) -> str:
+    """The first of these, and how many more there are."""
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    return f"{', '.join(ids[:MOST_NAMED])}{more}"

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from softmark.batch.graded import Graded
     from softmark.report.grades import Grade
 
-MOST_NAMED = 10
 Results = Annotated[Path, typer.Argument(help="The folder that `softmark grade` keeps results in.", show_default=False)]
 
 
@@ -37,6 +36,7 @@ def export(
     ] = False,
 ) -> None:
     """Write marks in the form that a learning platform imports, and say whom it will not know."""
+    from softmark.cli.class_run import some
     from softmark.grading.errors import UsageError
     from softmark.report.grades import class_grades, grades_of, without_mark
     from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
@@ -64,10 +64,8 @@ def export(
     if canvas is not None and not canvas_ids:
         typer.echo("ids are in Canvas's column SIS User ID: for a class downloaded from Canvas, say --canvas-ids")
     if moodle is not None and (strangers := unknown_to_moodle(grades)):
-        names = ", ".join(grade.student.id for grade in strangers[:MOST_NAMED])
-        more = f" and {len(strangers) - MOST_NAMED} more" if len(strangers) > MOST_NAMED else ""
         why = "no number of Moodle's and no email address, so Moodle cannot tell whose mark it is"
-        typer.echo(f"{names}{more}: {why}", err=True)
+        typer.echo(f"{some([grade.student.id for grade in strangers])}: {why}", err=True)
     for submission in outdated:
         typer.echo(f"left out: {submission}: graded with other parts or points; grade again first", err=True)
     for grade in owed:
@@ -95,8 +93,9 @@ def regrade(
 
     old = _class_in(results, before=True) if against is None else _class_in(against)
     _leave_alone(results, csv)
-    if against is not None and homework_of(against) != homework_of(results):
-        raise UsageError(f"{against} holds the results of {homework_of(against)}, {results} of {homework_of(results)}")
+    ours, theirs = homework_of(results), homework_of(against or results)
+    if ours != theirs:
+        raise UsageError(f"{against} holds the results of {theirs}, {results} of {ours}")
     difference = compare(old, _class_in(results))
     if csv is not None:
         with _told(csv):
@@ -109,7 +108,7 @@ def regrade(
         from rich.console import Console
 
         show_regrade(difference, Console())
-        if load_homework(homework_of(results)).late is not None:
+        if load_homework(ours).late is not None:
             typer.echo("  today's late policy is on both sides: a change of [late] shows in grades.csv only\n")
 
 

@@ -46,7 +46,7 @@ class Desk:
         self._mistakes: Registry | None = None
         self._parts: dict[str, str] = {}
         self._trial: trial.Trial | None = None
-        self._precedents = Precedents(precedents)
+        self._precedents = Precedents() if precedents else None
 
     def attach(self, config: pytest.Config) -> None:
         """Be found by the `student` fixture."""

@@ -55,8 +55,7 @@ class _Point:
 class Precedents:
     """Of the hidden tests of one homework, what has been judged."""
 
-    def __init__(self, taken: bool = True) -> None:
-        self._taken = taken
+    def __init__(self) -> None:
         self._beginnings: defaultdict[str, _Point] = defaultdict(_Point)
         self._without: set[str | Path] = set()
         """Tests that have none, and files of tests."""
@@ -66,14 +65,14 @@ class Precedents:
 
     def of(self, test: pytest.Item, session: StudentSession) -> Trial | None:
         """Ask the submission in hand what the test would ask; what came of it when the answers were the same."""
-        self._held = _held(test)
-        if not self._taken or not self._without.isdisjoint((test.nodeid, test.path)):
-            return None
-        point: _Point | None = self._beginnings[test.nodeid]
+        point = None if self._has_none(test) else self._beginnings[test.nodeid]
         while point is not None and point.question is not None:
             answer = session.ask_ahead(point.question)
             point = None if answer is None else point.after.get(answer)
-        return None if point is None or point.trial is None else point.trial.again()
+        if point is not None and point.trial is not None:
+            return point.trial.again()
+        self._held = _held(test)  # it is going to run
+        return None
 
     def keep(self, test: pytest.Item, session: StudentSession, trial: Trial) -> None:
         """What came of the present test, if it may be said of others, too."""
@@ -82,7 +81,7 @@ class Precedents:
             self._beginnings.pop(test.nodeid, None)
         if _has_clock(test.path) or not _same(self._held, _held(test)):
             self._without.add(test.path)
-        if not self._without.isdisjoint((test.nodeid, test.path)) or not self._may_keep(session.hearing, trial):
+        if self._has_none(test) or not self._may_keep(session.hearing, trial):
             return
         point = self._beginnings[test.nodeid]
         for question, answer in session.hearing.asked:
@@ -97,6 +96,9 @@ class Precedents:
             point.trial = trial.again()
             self._failures += trial.failed
             self._bytes += self._more_truths(trial)
+
+    def _has_none(self, test: pytest.Item) -> bool:
+        return not self._without.isdisjoint((test.nodeid, test.path))
 
     def _more_truths(self, trial: Trial) -> int:
         """Bytes of what a trial holds as right answers and no trial before it does: most are of all submissions."""

@@ -18,11 +18,10 @@ from softmark.grading.cells import CellReport
 from softmark.grading.handed import Handed
 from softmark.grading.hearing import Hearing, digest, seed_of
 from softmark.grading.homework import Homework
-from softmark.sandbox.asking import Question
+from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
-from softmark.sandbox.process import StudentProcess
 from softmark.sandbox.wire import Frame, Raised
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit

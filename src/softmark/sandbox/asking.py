@@ -15,6 +15,7 @@ from typing import Any
 from softmark.sandbox import explain, wire
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.replies import checked_reply
+from softmark.sandbox.zygote import Ended
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ READINESS = Question({"id": 0}, b"")
 """What nobody asks, and every worker answers first."""
 
 
-class Process(ABC):
-    """A process that answers questions."""
+class StudentProcess(ABC):
+    """Where a student's code runs: a walled process, a bare one, or (on the student's own machine) this one."""
 
     _asked = 0
 
@@ -53,9 +54,21 @@ class Process(ABC):
     def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
         """Send the question, await the body of the reply's frame; StudentFailure or WireError if none comes in time."""
 
+    @property
     @abstractmethod
-    def close(self) -> Any:
-        """End it."""
+    def alive(self) -> bool: ...
+
+    @abstractmethod
+    def cpu_seconds(self) -> float:
+        """Processor time the process has used so far."""
+
+    @abstractmethod
+    def printed(self) -> tuple[str, str]:
+        """What was printed to stdout and stderr so far, beginning and end."""
+
+    @abstractmethod
+    def close(self) -> Ended | None:
+        """End it; safe to call twice."""
 
     def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
         """The body of the reply's frame, unread; a process that gives none is ended."""

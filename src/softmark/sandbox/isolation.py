@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Protocol
 
 from softmark.sandbox import landlock, probe, rlimits
+from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.bare import BareProcess
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.levels import Level
 from softmark.sandbox.limits import Limits
-from softmark.sandbox.process import ForkedWorker, StudentProcess
+from softmark.sandbox.process import ForkedWorker
 from softmark.sandbox.scratch import ScratchRoot
 from softmark.sandbox.spawned import SpawnedWorker
 from softmark.sandbox.uids import UidLease

@@ -7,7 +7,6 @@ the kernel. The answer counts when one complete frame has arrived; nothing the w
 
 from __future__ import annotations
 
-import math
 import os
 import select
 import selectors
@@ -15,10 +14,10 @@ import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn
 
 from softmark.sandbox import explain, procfs, scratch, wire
-from softmark.sandbox.asking import READINESS, Process, Question
+from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.limits import Limits
@@ -32,31 +31,7 @@ _ENTRIES = 100_000
 _ENDING = 1.0  # seconds a process may take to be gone after its end of the wire is
 
 
-class StudentProcess(Protocol):
-    """Where a student's code runs: a walled process, a bare one, or (on the student's own machine) this one."""
-
-    def request(self, message: dict[str, Any], cpu_seconds: float, wall_seconds: float = math.inf) -> dict[Any, Any]:
-        """The "done" part of the reply; raises StudentFailure, after which the process may be gone."""
-
-    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
-        """Its first half: the body of the reply's frame, unread."""
-
-    def read(self, question: Question, body: bytes) -> dict[Any, Any]:
-        """Its second half."""
-
-    @property
-    def alive(self) -> bool: ...
-
-    def cpu_seconds(self) -> float:
-        """Processor time the process has used so far."""
-
-    def printed(self) -> tuple[str, str]:
-        """What was printed to stdout and stderr so far, beginning and end."""
-
-    def close(self) -> Ended | None: ...
-
-
-class ForkedWorker(Process):
+class ForkedWorker(StudentProcess):
     """A worker forked from the zygote, behind walls."""
 
     def __init__(

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from softmark.sandbox import explain, scratch, wire
-from softmark.sandbox.asking import READINESS, Process, Question
+from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.limits import Limits
@@ -29,7 +29,7 @@ _TICK = 0.01  # seconds between looks at readers that have not ended yet
 _ENDING = 1.0  # seconds a process, or a pipe, may take to be gone after its end has begun
 
 
-class SpawnedWorker(Process):
+class SpawnedWorker(StudentProcess):
     """The trusted side of such a worker."""
 
     def __init__(self, directory: Path, limits: Limits, environment: dict[str, str]) -> None:
