@@ -17,6 +17,7 @@ from softmark.batch.graded import Graded
 from softmark.batch.jobs import wanted_by
 from softmark.batch.journal import Journal, Known
 from softmark.batch.run import ClassRun
+from softmark.grading.ending import no_interrupt_lost
 from softmark.grading.homework import Homework
 from softmark.grading.late import lateness
 from softmark.grading.messages import Setup
@@ -52,7 +53,7 @@ class ClassOptions:
 
 def grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> bool:
     """Everything between the command and its exit code: whether the grader failed for anybody."""
-    with _stopping_at_sigterm():
+    with no_interrupt_lost(), _stopping_at_sigterm():
         return _grade_class(options, homework, setup, console)
 
 

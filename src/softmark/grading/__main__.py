@@ -15,7 +15,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING
 
-from softmark.grading.ending import end_with_the_parent
+from softmark.grading.ending import end_with_the_parent, no_interrupt_lost
 from softmark.grading.messages import Refused, send
 
 if TYPE_CHECKING:
@@ -31,12 +31,13 @@ def main() -> None:
     try:
         descriptors = [int(word) for word in sys.argv[1:]]
         zygote, *others = _fork_zygotes(1 + len(descriptors))
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # from here on there is something to clean up
-        from softmark.grading.engine import serve
-        from softmark.grading.lanes import Lane
+        with no_interrupt_lost():
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # from here on there is something to clean up
+            from softmark.grading.engine import serve
+            from softmark.grading.lanes import Lane
 
-        lanes = [Lane.of(*pair, zygote) for pair in zip(descriptors, others, strict=True)]
-        serve(zygote, requests, replies, lanes)
+            lanes = [Lane.of(*pair, zygote) for pair in zip(descriptors, others, strict=True)]
+            serve(zygote, requests, replies, lanes)
     except KeyboardInterrupt:
         os._exit(130)  # nobody wants to know any more
     except Exception:

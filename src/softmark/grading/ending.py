@@ -1,15 +1,56 @@
-"""How the processes of an engine end: with whoever started them. It is imported before torch, and imports little."""
+"""How processes end: with whoever started them, and when they are told to. Imported before torch, it imports little."""
 
 from __future__ import annotations
 
 import ctypes
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 _PR_SET_PDEATHSIG = 1
+_A_MOMENT = 0.001
 
 
 def end_with_the_parent() -> None:
     """A parent that is killed closes its streams, but that is seen only when the submission in hand is finished."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+@contextmanager
+def no_interrupt_lost() -> Iterator[None]:
+    """Let a KeyboardInterrupt that comes at a bad moment come again.
+
+    In a callback (of a fork, of an import's lock, of the garbage collector) Python prints what is raised and goes on,
+    as if nobody had asked it to stop. Here it is raised once more, a moment later, until it does stop the process.
+    """
+    before = sys.unraisablehook
+
+    def hook(ignored: sys.UnraisableHookArgs) -> None:
+        if issubclass(ignored.exc_type, KeyboardInterrupt) and hasattr(signal, "setitimer"):
+            _raise_in_a_moment(ignored.exc_type)
+        else:
+            before(ignored)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+def _raise_in_a_moment(kind: type[KeyboardInterrupt]) -> None:
+    def again(number: int, frame: FrameType | None) -> None:
+        raise kind
+
+    signal.signal(signal.SIGALRM, again)
+    signal.setitimer(signal.ITIMER_REAL, _A_MOMENT)
+
+
+def clean_up_in_peace() -> None:
+    """Whoever ends something may say so twice (the launcher at Ctrl-C, the kernel when an engine dies)."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)

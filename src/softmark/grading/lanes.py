@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from softmark.grading.device import files_for
-from softmark.grading.ending import end_with_the_parent
+from softmark.grading.ending import clean_up_in_peace, end_with_the_parent
 from softmark.grading.judging import Judge
 from softmark.grading.messages import Done, Job, Progress, receive, send
 from softmark.sandbox.isolation import open_sandbox
@@ -69,7 +69,7 @@ def judges_beside(
     try:
         yield
     except BaseException:
-        _clean_up_in_peace()
+        clean_up_in_peace()
         for pid in pids:
             os.kill(pid, signal.SIGTERM)  # not reaped yet, so it is there
         raise
@@ -135,7 +135,7 @@ def _be_a_judge(
             with lane.launcher.makefile("rb") as requests, lane.launcher.makefile("wb") as replies:
                 answer(judge, requests, replies, progress=progress)
         finally:
-            _clean_up_in_peace()
+            clean_up_in_peace()
             sandbox.close()
         status = 0
     except (KeyboardInterrupt, BrokenPipeError):
@@ -144,8 +144,3 @@ def _be_a_judge(
         traceback.print_exc()
     finally:
         os._exit(status)
-
-
-def _clean_up_in_peace() -> None:
-    """Whoever ends something may say so twice (the launcher at Ctrl-C, the kernel when an engine dies)."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
