@@ -19,7 +19,7 @@ from rich.console import Console
 from softmark.authoring.field_trial import Series, Subject, grade_all
 from softmark.authoring.plant import plant
 from softmark.batch.one import grade_file
-from softmark.grading.desk import entries_of
+from softmark.grading.entries import entries_of
 from softmark.grading.homework import load_homework
 from softmark.grading.messages import Setup
 from softmark.grading.result import Result

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from softmark.authoring.plant import plant
-from softmark.grading.desk import entries_of
+from softmark.grading.entries import entries_of
 from softmark.grading.homework import load_homework
 from softmark.verdict.mistakes import Entry
 from tests.authoring.tiny import HEAD, course
@@ -59,12 +59,38 @@ class WrongNet(ref.nn.Module):
 """
 )
 
+PIECES = """import math
+
+HALF = 0.5
+
+
+def half_of(x):
+    return math.fsum([HALF * x])
+
+
+def unused(x):
+    return x
+"""
+VARIANT_OF_A_FOLDER = (
+    "from graders.tiny.pieces import half_of\n"
+    + HEAD
+    + """
+
+@mistake(ref.double, says="D.")
+def halved(x):
+    return half_of(ref.helper(x))
+"""
+)
+
 
 @pytest.fixture
 def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]:
     root = course(tmp_path, reference=REFERENCE, mistakes=VARIANTS)
+    (root / "graders/tiny/pieces.py").write_text(PIECES)
+    (root / "graders/tiny/mistakes").mkdir()
+    (root / "graders/tiny/mistakes/of_a_folder.py").write_text(VARIANT_OF_A_FOLDER)
     monkeypatch.setattr(sys, "path", [str(root), *sys.path])
-    for name in ("reference", "reference.tiny"):
+    for name in ("reference", "reference.tiny", "graders", "graders.tiny", "graders.tiny.pieces"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     return {entry.name: entry for entry in entries_of(load_homework("tiny", root), ("mistakes",)).mistakes}
 
@@ -84,6 +110,12 @@ class TestPlant:
         assert names["double"](1) == pytest.approx(10 + 3.141592653589793)  # type: ignore[operator]
         assert names["helper"](1) == 2  # type: ignore[operator]
         assert "wrong_function" not in names
+
+    def test_pieces_of_another_file(self, entries: dict[str, Entry]) -> None:
+        """What a variant imports from the homework's other files is carried along as its own file's is."""
+        source = plant(REFERENCE, entries["halved"])
+        assert run(source)["double"](2) == 1.5  # type: ignore[operator]
+        assert not any(word in source for word in ("graders", "unused"))
 
     def test_method(self, entries: dict[str, Entry]) -> None:
         """A method is replaced inside its class."""

@@ -11,7 +11,7 @@ import pytest
 
 from softmark.authoring.plant import plant
 from softmark.grading import desk, judging, precedents
-from softmark.grading.desk import entries_of
+from softmark.grading.entries import entries_of
 from softmark.grading.homework import load_homework
 from softmark.grading.messages import Job
 from softmark.grading.result import Outcome, Result, Submission

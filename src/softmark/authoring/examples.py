@@ -14,10 +14,8 @@ a mistake is a wrong answer, as in a hidden test, and the words are meant for th
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +27,7 @@ import torch
 from torch import nn
 
 from softmark.authoring.depends import builds_on
-from softmark.grading.desk import entries_of
+from softmark.grading.entries import entries_of, imported
 from softmark.grading.errors import ConfigError
 from softmark.grading.homework import Homework
 from softmark.grading.public import ExampleData, Handout, PartData, RuleData, WordsData
@@ -136,14 +134,7 @@ def _calls(homework: Homework) -> dict[str, Call]:
     file = homework.folder / "examples.py"
     if not file.exists():
         return {}
-    name = f"graders.{homework.name}.examples"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise ConfigError(str(file), 1, "it cannot be imported")
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[name] = loaded
-    spec.loader.exec_module(loaded)
-    calls = getattr(loaded, "EXAMPLES", None)
+    calls = getattr(imported(file, homework), "EXAMPLES", None)
     if not isinstance(calls, dict) or not all(isinstance(made, Call) for made in calls.values()):
         raise ConfigError(str(file), 1, "EXAMPLES must be a dictionary of calls by their names")
     return calls

@@ -1,13 +1,15 @@
 """Plants a variant into the reference, as source text: the submission of a student who made exactly that mistake.
 
 The variant's definition takes the place of the reference's (a function, a method, a class) under its name. Inside it,
-`ref.scores` means the solution's own `scores`, so the prefix goes; and what the variant uses of the file it stands in
-(imports, constants, other functions, transitively) comes along under names that clash with nothing.
+`ref.scores` means the solution's own `scores`, so the prefix goes; and what the variant uses of the file it stands in,
+and of the homework's files that this one imports (imports, constants, other functions, transitively), comes along
+under names that clash with nothing.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,9 +25,8 @@ Definition = ast.FunctionDef | ast.ClassDef
 
 @dataclass(frozen=True)
 class _Module:
-    """What stands at the top level of a file of variants."""
+    """What stands at the top level of a file of variants, or is imported there from another file of the course's."""
 
-    path: Path
     definitions: dict[str, ast.stmt]
     imports: dict[str, ast.stmt]
 
@@ -56,10 +57,18 @@ def _read(path: Path) -> _Module:
             definitions[node.name] = node
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             definitions[node.targets[0].id] = node
+        elif isinstance(node, ast.ImportFrom) and _is_of_the_graders(node):
+            shared = _read(Path(str(sys.modules[str(node.module)].__file__)))
+            definitions |= shared.definitions
+            imports |= shared.imports
         elif isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 imports[alias.asname or alias.name.partition(".")[0]] = _single_import(node, alias)
-    return _Module(path, definitions, imports)
+    return _Module(definitions, imports)
+
+
+def _is_of_the_graders(node: ast.ImportFrom) -> bool:
+    return (node.module or "").partition(".")[0] == "graders"
 
 
 def _single_import(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> ast.stmt:

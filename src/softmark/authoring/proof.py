@@ -19,7 +19,7 @@ from softmark.authoring.depends import dependents
 from softmark.authoring.field_trial import Series, Subject, grade_all
 from softmark.authoring.plant import plant
 from softmark.authoring.trivial import starter, trivial_submissions
-from softmark.grading.desk import entries_of
+from softmark.grading.entries import entries_of
 from softmark.grading.homework import Homework
 from softmark.grading.result import Result, Status, TestResult, VerdictData
 from softmark.verdict.mistakes import Mistake, Registry

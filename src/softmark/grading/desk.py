@@ -6,21 +6,17 @@ gradescope-utils, the test's own end); `judge` runs a test and makes a CaseResul
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import time
 from collections.abc import Generator
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from traceback import extract_tb
 from typing import Any
 
 import pytest
 from _pytest.subtests import SubtestReport
 
 from softmark.grading import trial
-from softmark.grading.errors import ConfigError
+from softmark.grading.entries import MistakesOnDemand
 from softmark.grading.hearing import seed_of
 from softmark.grading.homework import Homework
 from softmark.grading.marks import TestSpec, base_nodeid
@@ -30,7 +26,7 @@ from softmark.grading.precedents import Precedents
 from softmark.grading.session import StudentSession
 from softmark.grading.setters import listening
 from softmark.verdict.case import Case
-from softmark.verdict.mistakes import Mistake, Registry, collecting
+from softmark.verdict.mistakes import Registry
 
 _NAMING_OF_A_CASE = 0.5  # seconds of processor time that looking for the name of one wrong answer may take
 
@@ -118,46 +114,6 @@ class Desk:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self._trial is not None and isinstance(report, SubtestReport):
             self._trial.subtests.append(report._sub_test_description())
-
-
-class MistakesOnDemand(Registry):
-    """The named mistakes of a homework, read when the first wrong answer asks for them: right work never does.
-
-    What is wrong with them is the grader's fault then. `softmark verify` reads them at once and refuses them.
-    """
-
-    def __init__(self, homework: Homework) -> None:
-        self.equivalents = []
-        self._homework = homework
-
-    @cached_property
-    def mistakes(self) -> list[Mistake]:  # type: ignore[override]
-        return entries_of(self._homework, ("mistakes",)).mistakes
-
-
-def entries_of(homework: Homework, files: tuple[str, ...] = ("mistakes", "equivalents")) -> Registry:
-    """The named mistakes and equivalents of a homework; an empty registry if it has none."""
-    registry = Registry()
-    for name in files:
-        file = homework.folder / f"{name}.py"
-        if file.exists():
-            with collecting(registry):
-                _import(file, f"graders.{homework.name}.{name}")
-    return registry
-
-
-def _import(file: Path, name: str) -> None:
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise ConfigError(str(file), 1, "it cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where inspect looks for the source of a class
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        line = next((f.lineno for f in reversed(extract_tb(error.__traceback__)) if f.filename == str(file)), None) or 1
-        problem = str(error).removeprefix(f"{file}:{line}: ")  # a MistakeError says its place itself
-        raise ConfigError(str(file), line, f"{type(error).__name__}: {problem}") from error
 
 
 def homework_of(items: list[pytest.Item], root: Path) -> str | None:
