@@ -1,4 +1,4 @@
-"""A process that is told to end at a moment when Python ignores whatever is raised."""
+"""A process that is told to end: at any moment, and more than once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 PROGRAM = """
 import gc, os, signal, sys, weakref
-from softmark.grading.ending import no_interrupt_lost
+from softmark.grading.ending import no_interrupt_lost, stop_when_told
 
 class Thing:
     pass
@@ -22,9 +22,21 @@ def told_to_end(*_):
         pass
 
 with no_interrupt_lost():
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    stop_when_told()
     {moment}
     signal.pause()
+"""
+TWICE = """
+import os, signal
+from softmark.grading.ending import stop_when_told
+
+stop_when_told()
+try:
+    os.kill(os.getpid(), signal.SIGTERM)
+    signal.pause()
+finally:
+    os.kill(os.getpid(), signal.SIGTERM)
+    print("cleaned up")
 """
 MOMENTS = {
     "a fork": "os.register_at_fork(after_in_parent=told_to_end); os.fork() or os._exit(0)",
@@ -44,6 +56,12 @@ def test_it_ends_all_the_same(moment: str, number: signal.Signals) -> None:
     assert done.returncode == -signal.SIGINT  # what Python makes of a KeyboardInterrupt
     assert "ignored" not in done.stderr
     assert done.stderr.count("Traceback") == 1
+
+
+def test_it_cleans_up_however_often_it_is_told() -> None:
+    """The second time changes nothing."""
+    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (-signal.SIGINT, "cleaned up\n")
 
 
 def test_other_ignored_exceptions_are_printed() -> None:

@@ -69,6 +69,7 @@ class ClassRun:
         self._items: queue.SimpleQueue[Finished | _Left] = queue.SimpleQueue()
         self._ahead = threading.Semaphore(_AHEAD * lanes)
         self._threads = [threading.Thread(target=self._work, args=(number,), daemon=True) for number in range(lanes)]
+        self._at_work = 0
         journal.know((entry.id, known(entry)) for entry in entries)
 
     def __enter__(self) -> ClassRun:
@@ -76,10 +77,10 @@ class ClassRun:
 
     def __iter__(self) -> Iterator[Finished]:
         """Each submission as it is finished, in the order in which that happens; its grading is in the journal."""
+        self._at_work = len(self._threads)
         for thread in self._threads:
             thread.start()  # not before __exit__ is sure to be called, even if Ctrl-C comes now
-        at_work = len(self._threads)
-        while at_work:
+        while self._at_work:
             item = self._items.get()
             if isinstance(item, Finished):
                 self._ahead.release()
@@ -88,12 +89,13 @@ class ClassRun:
             elif item.fault is not None:
                 raise item.fault
             else:
-                at_work -= 1
+                self._at_work -= 1
 
     def __exit__(self, *exception: object) -> None:
         """What is finished is recorded, what is being graded is dropped."""
         try:
-            self._engines.stop()
+            if self._at_work:
+                self._engines.stop()
             for thread in self._threads:
                 while thread.is_alive():
                     self._ahead.release()  # it may be waiting for a reader who will not come

@@ -10,12 +10,11 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import signal
 import sys
 import traceback
 from typing import TYPE_CHECKING
 
-from softmark.grading.ending import end_with_the_parent, no_interrupt_lost
+from softmark.grading.ending import end_with_the_parent, no_interrupt_lost, stop_when_told
 from softmark.grading.messages import Refused, send
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def main() -> None:
         descriptors = [int(word) for word in sys.argv[1:]]
         zygote, *others = _fork_zygotes(1 + len(descriptors))
         with no_interrupt_lost():
-            signal.signal(signal.SIGTERM, signal.default_int_handler)  # from here on there is something to clean up
+            stop_when_told()
             from softmark.grading.engine import serve
             from softmark.grading.lanes import Lane
 

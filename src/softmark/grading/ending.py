@@ -19,6 +19,20 @@ def end_with_the_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
+def stop_when_told() -> None:
+    """From now on SIGTERM is a KeyboardInterrupt: there is something to clean up.
+
+    Only the first is: whoever ends something may say so twice (the launcher at Ctrl-C, the kernel for every thread of a
+    launcher that dies), and the second would come in the midst of cleaning up.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+
+
 @contextmanager
 def no_interrupt_lost() -> Iterator[None]:
     """Let a KeyboardInterrupt that comes at a bad moment come again.
@@ -47,10 +61,3 @@ def _raise_in_a_moment(kind: type[KeyboardInterrupt]) -> None:
 
     signal.signal(signal.SIGALRM, again)
     signal.setitimer(signal.ITIMER_REAL, _A_MOMENT)
-
-
-def clean_up_in_peace() -> None:
-    """Whoever ends something may say so twice (the launcher at Ctrl-C, the kernel when an engine dies)."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, signal.SIG_IGN)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from softmark.grading.device import files_for
-from softmark.grading.ending import clean_up_in_peace, end_with_the_parent
+from softmark.grading.ending import end_with_the_parent
 from softmark.grading.judging import Judge
 from softmark.grading.messages import Done, Job, Progress, receive, send
 from softmark.sandbox.isolation import open_sandbox
@@ -69,7 +69,6 @@ def judges_beside(
     try:
         yield
     except BaseException:
-        clean_up_in_peace()
         for pid in pids:
             os.kill(pid, signal.SIGTERM)  # not reaped yet, so it is there
         raise
@@ -135,7 +134,6 @@ def _be_a_judge(
             with lane.launcher.makefile("rb") as requests, lane.launcher.makefile("wb") as replies:
                 answer(judge, requests, replies, progress=progress)
         finally:
-            clean_up_in_peace()
             sandbox.close()
         status = 0
     except (KeyboardInterrupt, BrokenPipeError):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,8 +64,8 @@ class Walled:
         self._device_files = device_files
         self.dirty = False
         self._zygote = zygote
-        self._root = ScratchRoot()
         self._uids = UidLease() if os.geteuid() == 0 else None
+        self._root = ScratchRoot()
 
     def open(self, files: Mapping[str, bytes], limits: Limits) -> ForkedWorker:
         if self.dirty:
@@ -87,6 +86,10 @@ class Walled:
             device_files=self._device_files,
         )
         return ForkedWorker(self._zygote, walls, limits, self._note_end)
+
+    def beside(self, files: Mapping[str, bytes]) -> Path:
+        """A directory that belongs to no worker."""
+        return self._root.make(files, None)
 
     def close(self) -> None:
         self._root.close()
@@ -208,20 +211,18 @@ def _attack(zygote: Zygote, level: Level) -> dict[str, str]:
     """What softmark's own attacks achieve from inside a worker of that level."""
     sandbox = Walled(zygote, level)
     try:
-        with tempfile.TemporaryDirectory(prefix="softmark-probe-") as place:
-            secret, outside = Path(place, "secret"), Path(place, "outside")
-            secret.write_text("canary")
-            secret.chmod(0o600)
-            outside.mkdir()
-            outside.chmod(0o777)
-            Path(place).chmod(0o711)
-            worker = sandbox.open({}, Limits())
-            request = {"op": "probe", "secret": str(secret), "outside": str(outside), "grader": os.getpid()}
-            try:
-                achieved = {str(name): str(what) for name, what in worker.request(request, _PROBE_SECONDS).items()}
-            finally:
-                ended = worker.close()
-            achieved["daemon"] = "" if ended.left and ended.clean else "a daemon was not found and killed"
-            return achieved
+        place = sandbox.beside({"secret": b"canary"})
+        secret, outside = place / "secret", place / "outside"
+        outside.mkdir()
+        outside.chmod(0o777)
+        place.chmod(0o711)
+        worker = sandbox.open({}, Limits())
+        request = {"op": "probe", "secret": str(secret), "outside": str(outside), "grader": os.getpid()}
+        try:
+            achieved = {str(name): str(what) for name, what in worker.request(request, _PROBE_SECONDS).items()}
+        finally:
+            ended = worker.close()
+        achieved["daemon"] = "" if ended.left and ended.clean else "a daemon was not found and killed"
+        return achieved
     finally:
         sandbox.close()

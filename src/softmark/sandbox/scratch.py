@@ -13,13 +13,16 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import signal
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PREFIX = "softmark-scratch-"
+_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -28,7 +31,8 @@ class ScratchRoot:
 
     def __init__(self) -> None:
         _clear_what_was_left()
-        self.path, self._lock = _made_and_locked()
+        with _undisturbed():
+            self.path, self._lock = _made_and_locked()
         self.path.chmod(0o711)  # a worker passes through to its own directory, whose name it alone is told
 
     def make(self, files: Mapping[str, bytes], uid: int | None) -> Path:
@@ -48,10 +52,21 @@ class ScratchRoot:
         return directory
 
     def close(self) -> None:
-        try:
-            remove(self.path)
-        finally:
-            os.close(self._lock)
+        with _undisturbed():
+            try:
+                remove(self.path)
+            finally:
+                os.close(self._lock)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Whoever asks this process to stop waits until this is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _made_and_locked() -> tuple[Path, int]:
