@@ -243,6 +243,19 @@ class TestNewAnswers:
         course = Course(tmp_path, place, f"{kept}\n{hidden}".replace("{'one': None}", "{{'one': None}}"))
         assert earned(course.grade(RIGHT, ROUNDED, RIGHT.replace("x * 2", "x * 2 * (1 + 1e-15)"))) == [4, 4, 4]
 
+    def test_a_file_beside_the_tests_that_keeps_an_answer(
+        self, tmp_path: Path, place: Sandbox, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What files of tests share, even at second hand, is as much a test's own as what stands in its file."""
+        hidden = HIDDEN.replace('    ran("one")\n', '    ran("one")\n    keep(student.one(1.0))\n')
+        hidden = hidden.replace("    agree(student.two", "    assert kept() == student.one(1.0)\n    agree(student.two")
+        course = Course(tmp_path, place, f"from graders.tiny.keeping import keep, kept\n{hidden}")
+        keeping = "from graders.tiny import deeper\n\n\ndef keep(x):\n    deeper.KEPT = x\n\n\n"
+        (tmp_path / "graders/tiny/keeping.py").write_text(f"{keeping}def kept():\n    return deeper.KEPT\n")
+        (tmp_path / "graders/tiny/deeper.py").write_text("KEPT = None\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        assert earned(course.grade(RIGHT, ROUNDED, RIGHT.replace("x * 2", "x * 2 * (1 + 1e-15)"))) == [4, 4, 4]
+
     def test_words_of_a_failure_that_was_caught(self, tmp_path: Path, place: Sandbox) -> None:
         """A test that passes may still repeat what it was told of one submission; it is told anew of the next."""
         course = Course(tmp_path, place, HIDDEN + CAUGHT)

@@ -11,16 +11,18 @@ not asked again.
 Known means equal byte for byte, so no tolerance comes in. Not kept are trials in which a question had no answer at all,
 those that quote the student's own file, and those in which there was no time to look for the names of mistakes. No
 precedents has a test that asks something else after the same answers, nor has any test of a file that imports a
-clock or keeps something from one test for the next.
+clock or keeps something from one test for the next; what it imports of the homework's own files counts as its file.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -57,9 +59,10 @@ class Precedents:
 
     def __init__(self) -> None:
         self._beginnings: defaultdict[str, _Point] = defaultdict(_Point)
-        self._without: set[str | Path] = set()
-        """Tests that have none, and files of tests."""
-        self._held: list[Any] = []
+        self._without: set[str] = set()
+        """Tests that have none, and modules of tests."""
+        self._modules: dict[Path, tuple[ModuleType, ...]] = {}
+        self._held: list[list[Any]] = []
         self._truths: set[int] = set()
         self._bytes = self._failures = 0
 
@@ -71,7 +74,7 @@ class Precedents:
             point = None if answer is None else point.after.get(answer)
         if point is not None and point.trial is not None:
             return point.trial.again()
-        self._held = _held(test)  # it is going to run
+        self._held = [_held(module) for module in self._modules_of(test)]  # it is going to run
         return None
 
     def keep(self, test: pytest.Item, session: StudentSession, trial: Trial) -> None:
@@ -79,8 +82,9 @@ class Precedents:
         if session.hearing.astray:
             self._without.add(test.nodeid)
             self._beginnings.pop(test.nodeid, None)
-        if _has_clock(test.path) or not _same(self._held, _held(test)):
-            self._without.add(test.path)
+        for module, held in zip(self._modules_of(test), self._held, strict=True):
+            if _has_clock(module) or not _same(held, _held(module)):
+                self._without.add(module.__name__)
         if self._has_none(test) or not self._may_keep(session.hearing, trial):
             return
         point = self._beginnings[test.nodeid]
@@ -98,7 +102,14 @@ class Precedents:
             self._bytes += self._more_truths(trial)
 
     def _has_none(self, test: pytest.Item) -> bool:
-        return not self._without.isdisjoint((test.nodeid, test.path))
+        names = (module.__name__ for module in self._modules_of(test))
+        return test.nodeid in self._without or not self._without.isdisjoint(names)
+
+    def _modules_of(self, test: pytest.Item) -> tuple[ModuleType, ...]:
+        if test.path not in self._modules:
+            parent = test.getparent(pytest.Module)
+            self._modules[test.path] = () if parent is None else _with_its_own(parent.obj)
+        return self._modules[test.path]
 
     def _more_truths(self, trial: Trial) -> int:
         """Bytes of what a trial holds as right answers and no trial before it does: most are of all submissions."""
@@ -116,23 +127,42 @@ class Precedents:
         return in_time and plain and (not trial.failed or self._failures < _MOST_FAILURES)
 
 
+def _with_its_own(module: ModuleType) -> tuple[ModuleType, ...]:
+    """A module, and those of the homework's files that it imports, directly or through each other."""
+    found, unseen = [], [module]
+    while unseen:
+        found.append(unseen.pop())
+        own = [sys.modules[name] for name in _imported(found[-1]) if _is_of_the_graders(name)]
+        unseen += [other for other in own if other not in found + unseen]
+    return tuple(found)
+
+
+def _is_of_the_graders(name: str) -> bool:
+    return name.startswith("graders.") and getattr(sys.modules.get(name), "__file__", None) is not None
+
+
+def _has_clock(module: ModuleType) -> bool:
+    """What comes of its tests then may come of the time they took."""
+    return any(not _CLOCKS.isdisjoint(name.split(".")) for name in _imported(module))
+
+
 @cache
-def _has_clock(tests: Path) -> bool:
-    """Whether a file of tests imports a clock: what came of it then may come of the time it took."""
-    nodes = list(ast.walk(ast.parse(tests.read_bytes())))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names]
-    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    return any(not _CLOCKS.isdisjoint(name.split(".")) for name in names)
+def _imported(module: ModuleType) -> frozenset[str]:
+    """What a module of a course imports, by full names."""
+    nodes = list(ast.walk(ast.parse(Path(str(module.__file__)).read_bytes())))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            names |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(names)
 
 
-def _held(test: pytest.Item) -> list[Any]:
-    """What the file of a test holds by name, and in its lists and dicts: there a test may leave something for another.
+def _held(module: ModuleType) -> list[Any]:
+    """What a module of tests holds by name, and in its lists and dicts: there a test may leave something for another.
 
     Not in its sets, which can only be asked whether they have something.
     """
-    module = test.getparent(pytest.Module)
-    names = vars(module.obj) if module is not None else {}
-    named = [value for name, value in names.items() if not name.startswith("__")]
+    named = [value for name, value in vars(module).items() if not name.startswith("__")]
     inside = [value.values() if isinstance(value, dict) else value for value in named if isinstance(value, dict | list)]
     return [*named, *(thing for things in inside for thing in things)]
 
