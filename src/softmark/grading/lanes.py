@@ -136,7 +136,7 @@ def _be_a_judge(
         finally:
             sandbox.close()
         status = 0
-    except (KeyboardInterrupt, BrokenPipeError):
+    except (KeyboardInterrupt, ConnectionError):
         status = 130  # nobody waits for it any more
     except BaseException:
         traceback.print_exc()
