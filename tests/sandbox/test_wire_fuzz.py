@@ -14,7 +14,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from softmark.sandbox import wire, wire_values
+from softmark.sandbox import wire, wire_packer, wire_values
 from softmark.sandbox.wire import Caps, Frame, Handle, Meta, Raised, Unsupported, WireError
 
 
@@ -253,7 +253,7 @@ class TestCaps:
 
     def test_text_is_not_encoded_first(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Text with more characters than the cap has bytes is refused without a second copy in memory."""
-        monkeypatch.setattr(wire, "_utf8_size", refuse)
+        monkeypatch.setattr(wire_packer, "utf8_size", refuse)
         with pytest.raises(Unsupported, match="more than 1048576 bytes of text"):
             wire.pack("é" * 2**20 + "é")
 
