@@ -1,7 +1,9 @@
-"""The commands on results when a path is wrong: one sentence, exit code 2, no traceback."""
+"""The commands on results: marks changed by hand; and when a path is wrong, one sentence, exit code 2, no traceback."""
 
 from __future__ import annotations
 
+import html
+import json
 import sys
 from pathlib import Path
 
@@ -10,6 +12,8 @@ import pytest
 from softmark.batch.journal import FILE, Journal
 from softmark.cli import main
 from softmark.grading.homework import COURSE_VARIABLE
+from tests.batch.classes import RIGHT, marks, write_tiny_course
+from tests.grading.course import FILE as FILE_HANDED_IN
 from tests.grading.course import NAME, write_course
 
 HOMEWORK = "attention_scores"
@@ -139,3 +143,74 @@ class TestOtherResults:
             "put a copy of it back, or grade into another folder with -o\n",
         )
         assert not (tmp_path / "marks.csv").exists()
+
+
+class TestAdjust:
+    """A mark is changed by hand."""
+
+    @pytest.fixture
+    def results(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """Of one who has everything right, and one who has nothing."""
+        for folder, text in {"ada_ben": RIGHT, "cyd": "x = 1\n"}.items():
+            (tmp_path / "class" / folder).mkdir(parents=True)
+            (tmp_path / "class" / folder / FILE_HANDED_IN).write_text(text)
+        monkeypatch.setenv(COURSE_VARIABLE, str(write_tiny_course(tmp_path / "course")))
+        self.grade(tmp_path, monkeypatch)
+        return tmp_path / "results"
+
+    def grade(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
+        words = (tmp_path / "class", "-a", NAME, "-o", tmp_path / "results", "--isolation", "process", *more)
+        assert typed(monkeypatch, "grade", *words) == 0
+
+    def test_every_file_tells_it_and_grading_again_does_not_undo_it(
+        self, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """The gradebook, the feedback, and what goes to a platform; `regrade` shows it until it is taken back."""
+        capfd.readouterr()
+        assert typed(monkeypatch, "adjust", results, "ada_ben", "--points", "-1.5", "--why", " Not your own. ") == 0
+        line = "−1.5 points by the course's staff: Not your own."
+        assert capfd.readouterr().out == f"ada_ben: 2.5 of 4 ({line})\n"
+        for again in ((), ("--fresh",)):
+            assert marks(results) == {"ada_ben": 2.5, "cyd": 0.0}
+            folder = results / "submissions/ada_ben"
+            assert line in html.unescape((folder / "feedback.html").read_text())
+            assert json.loads((folder / "results.json").read_text())["score"] == 2.5
+            self.grade(tmp_path, monkeypatch, *again)
+        assert typed(monkeypatch, "adjust", results, "ada_ben", "--points", "0") == 0
+        assert capfd.readouterr().out.endswith("ada_ben: 4 of 4\n")
+        assert marks(results) == {"ada_ben": 4.0, "cyd": 0.0}
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (
+                ("dee", "--points", "1", "--why", "So."),
+                "dee is nobody there: name an id or a submission of {}/grades.csv",
+            ),
+            (("cyd", "--points", "1"), 'say why, for the student and for whoever asks in a year: --why "…"'),
+            (
+                ("cyd", "--points", "1", "--why", " "),
+                'say why, for the student and for whoever asks in a year: --why "…"',
+            ),
+            (("cyd", "--points", "nan", "--why", "So."), "--points must be a finite number, not nan"),
+            (
+                ("cyd", "--points", "0.12345", "--why", "So."),
+                "--points must have at most four decimals, but is 0.12345",
+            ),
+        ],
+        ids=["nobody", "no reason", "a blank reason", "nan", "decimals"],
+    )
+    def test_what_cannot_be(
+        self,
+        words: tuple[str, ...],
+        said: str,
+        results: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        """One sentence, and nothing is changed."""
+        before = marks(results)
+        capfd.readouterr()
+        assert typed(monkeypatch, "adjust", results, *words) == 2
+        assert capfd.readouterr() == ("", f"softmark: {said.format(results)}\n")
+        assert marks(results) == before

@@ -30,6 +30,11 @@ def record(folder: Path, *results: Result, submission: str = "ada", fingerprint:
                 pass
 
 
+def adjust(folder: Path, points: float) -> None:
+    with Journal(folder, HOMEWORK) as journal, journal.adjusting("ada", points, "So."):
+        pass
+
+
 def graded_run(folder: Path, *submissions: str, stopped: bool = False) -> int:
     """The number of a run that grades these."""
     with Journal(folder, HOMEWORK) as journal:
@@ -94,6 +99,37 @@ class TestWhatCounts:
                 raise KeyboardInterrupt
             assert journal.done() == {}
         assert rows(tmp_path) == []
+
+
+class TestAdjustment:
+    """What the staff decided by hand."""
+
+    def test_stays_whatever_is_graded_after_it(self, tmp_path: Path) -> None:
+        """And is told with what counts at once, as if it were read from the file again."""
+        record(tmp_path, graded())
+        adjust(tmp_path, 1.5)
+        with Journal(tmp_path, HOMEWORK) as journal:
+            for result in (grader_error(), graded()):
+                with journal.recording("ada", "f", result) as (one, _):
+                    assert one.result.mark == graded().total + 1.5
+                assert journal.counting("ada")[0].result.adjustment == one.result.adjustment
+
+    def test_the_latest_counts_and_none_is_lost(self, tmp_path: Path) -> None:
+        """As of each run; 0 takes back what was decided."""
+        record(tmp_path, graded())
+        for points in (1.5, -1, 0):
+            adjust(tmp_path, points)
+        with Journal(tmp_path, HOMEWORK, write=False) as journal:
+            marks = [[one.result.mark for one, _ in journal.graded(run)] for run in range(1, 5)]
+        assert marks == [[3], [4.5], [2], [3]]
+
+    def test_is_not_what_could_not_be_written_to_files(self, tmp_path: Path) -> None:
+        """As with a grading."""
+        record(tmp_path, graded())
+        with Journal(tmp_path, HOMEWORK) as journal:
+            with pytest.raises(KeyboardInterrupt), journal.adjusting("ada", 1.5, "So."):
+                raise KeyboardInterrupt
+            assert journal.counting("ada")[0].result.adjustment is None
 
 
 class TestBeforeTheLastChange:
@@ -218,7 +254,7 @@ class TestVersions:
         (tmp_path / FILE).touch()
         record(tmp_path, graded())
         with closing(sqlite3.connect(tmp_path / FILE)) as db:
-            assert db.execute("PRAGMA user_version").fetchone() == (2,)
+            assert db.execute("PRAGMA user_version").fetchone() == (3,)
         assert len(rows(tmp_path)) == 1
 
     def test_from_one_that_knows_of_no_stopped_runs(self, tmp_path: Path) -> None:

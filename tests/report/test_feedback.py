@@ -118,7 +118,7 @@ class TestLate:
         result = msgspec.structs.replace(graded(), lateness=lateness)
         for audience in Audience:
             told = feedback(result, audience)
-            assert told.late == "Handed in late."
+            assert told.changes == ("Handed in late.",)
             assert ("no time zone" in as_lines(told.notes)) == (audience is Audience.STAFF)
 
 

@@ -46,7 +46,7 @@ class TestGrades:
         assert list(grades(tmp_path, *class_of_five())[0]) == [
             "id", "name", "email", "status",
             "1 project (of 2)", "2 scores (of 5)", "3 mask (of 3)",
-            "total", "deduction", "mark", "of", "lateness", "submitted_at", "submission", "file", "notes",
+            "total", "deduction", "adjustment", "mark", "of", "lateness", "submitted_at", "submission", "file", "notes",
         ]  # fmt: skip
 
     def test_in_time(self, tmp_path: Path) -> None:

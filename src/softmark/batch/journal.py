@@ -7,6 +7,7 @@ never takes an earlier mark away, and is tried again by the next run.
 
     runs          one row for each `softmark grade` of this class; one that was stopped is never finished
     submissions   whose they are, where they came from, when: as the latest run found it
+    adjustments   append-only: what the staff decided by hand; the latest counts, whatever is graded after it
     gradings      append-only; `fingerprint` says of what exactly (files, hidden tests, reference, versions, walls)
 
 The file's user_version is the version of this schema; an older file is brought up to date when it is opened.
@@ -26,6 +27,7 @@ from pathlib import Path
 import msgspec
 
 from softmark.batch.graded import Graded, StudentData
+from softmark.grading.adjustment import Adjustment
 from softmark.grading.errors import UsageError
 from softmark.grading.record import Record
 from softmark.grading.result import Result, Status, decode, encode
@@ -47,14 +49,28 @@ _MIGRATIONS = (  # number n brings a file of version n to version n + 1
     CREATE INDEX gradings_of_a_submission ON gradings (submission, number);
     """,
     "ALTER TABLE runs ADD COLUMN finished TEXT; UPDATE runs SET finished = started",
+    """
+    CREATE TABLE adjustments (
+        number INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL REFERENCES runs,
+        submission TEXT NOT NULL REFERENCES submissions,
+        adjustment BLOB NOT NULL
+    );
+    CREATE INDEX adjustments_of_a_submission ON adjustments (submission, number);
+    """,
 )
 _CURRENT = """
-    SELECT s.id, s.known, s.run < (SELECT max(run) FROM submissions), g.result, latest.status, latest.result
+    SELECT s.id, s.known, s.run < (SELECT max(run) FROM submissions), g.result, latest.status, latest.result, (
+        SELECT adjustment FROM adjustments WHERE submission = s.id AND run <= :run ORDER BY number DESC LIMIT 1)
     FROM submissions s
     JOIN gradings latest ON latest.number = (
         SELECT max(number) FROM gradings WHERE submission = s.id AND run <= :run)
     JOIN gradings g ON g.number = coalesce(
         (SELECT max(number) FROM gradings WHERE submission = s.id AND run <= :run AND status != :error), latest.number)
+"""
+_KNOWN = """
+    SELECT known, (SELECT adjustment FROM adjustments WHERE submission = s.id ORDER BY number DESC LIMIT 1)
+    FROM submissions s WHERE id = ?
 """
 
 
@@ -120,8 +136,20 @@ class Journal:
             if result.status is Status.GRADER_ERROR:
                 yield self.counting(submission)  # perhaps a mark from before
             else:
-                ((about,),) = self._db.execute("SELECT known FROM submissions WHERE id = ?", (submission,))
-                yield _with_what_is_known(submission, about, result, gone=False)
+                ((about, by_hand),) = self._db.execute(_KNOWN, (submission,))
+                yield _with_what_is_known(submission, about, result, by_hand, gone=False)
+
+    @contextmanager
+    def adjusting(self, submission: str, points: float, why: str) -> Iterator[tuple[Graded, Known]]:
+        """Add what the staff decided (0 points take back what they decided before); else as `recording`."""
+        before, _ = self.counting(submission)
+        adjustment = Adjustment(points=points, why=why, made=_now(), total=before.result.total)
+        with _explained(self.path), self._db:
+            self._db.execute(
+                "INSERT INTO adjustments (run, submission, adjustment) VALUES (?, ?, ?)",
+                (self.run, submission, msgspec.json.encode(adjustment)),
+            )
+            yield self.counting(submission)
 
     def graded(self, run: int | None = None) -> Iterator[tuple[Graded, Known]]:
         """What counts after that run (the present one, if none is named), in the order of the ids."""
@@ -186,16 +214,21 @@ def homework_of(folder: Path) -> str:
     return str(row[0])
 
 
-def _graded(row: tuple[str, bytes, int, bytes, str, bytes]) -> tuple[Graded, Known]:
-    name, about, gone, data, latest_status, latest = row
+def _graded(row: tuple[str, bytes, int, bytes, str, bytes, bytes | None]) -> tuple[Graded, Known]:
+    name, about, gone, data, latest_status, latest, by_hand = row
     result = _result(data)
     if latest_status == Status.GRADER_ERROR != result.status:
         result = _with_note(result, _result(latest))
-    return _with_what_is_known(name, about, result, gone=bool(gone))
+    return _with_what_is_known(name, about, result, by_hand, gone=bool(gone))
 
 
-def _with_what_is_known(name: str, about: bytes, result: Result, *, gone: bool) -> tuple[Graded, Known]:
+def _with_what_is_known(
+    name: str, about: bytes, result: Result, by_hand: bytes | None, *, gone: bool
+) -> tuple[Graded, Known]:
     known = msgspec.json.decode(about, type=Known)
+    adjustment = None if by_hand is None else msgspec.json.decode(by_hand, type=Adjustment)
+    if adjustment is not None and adjustment.points:
+        result = msgspec.structs.replace(result, adjustment=adjustment)
     graded = Graded(
         id=name,
         students=known.students,

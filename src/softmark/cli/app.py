@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from softmark.cli.adjust import adjust
 from softmark.cli.author import build, doctor, verify
 from softmark.cli.exits import FAULT, USAGE
 from softmark.cli.grade import grade
@@ -22,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (check, grade, export, regrade, build, verify, bundle, gradescope, doctor):
+for command in (check, grade, export, regrade, adjust, build, verify, bundle, gradescope, doctor):
     app.command()(command)
 
 

@@ -76,10 +76,10 @@ def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, consol
             _say_what_was_found(collection, console)
             tally = _grade(collection, options, homework, setup, journal, console)
             journal.finish()
-            summary, outdated, gone = _finish(options.output, homework, journal)
+            summary, outdated, gone = write_up(options.output, homework, journal)
         except KeyboardInterrupt:
             console.print("stopped; what was graded is kept: the same command goes on from here")
-            _finish(options.output, homework, journal)
+            write_up(options.output, homework, journal)
             raise
     show_class(summary, console)
     _name("not handed in any more, the marks from before are kept", gone, console)
@@ -110,7 +110,7 @@ def _grade(
     return tally
 
 
-def _finish(output: Path, homework: Homework, journal: Journal) -> tuple[ClassSummary, list[str], list[str]]:
+def write_up(output: Path, homework: Homework, journal: Journal) -> tuple[ClassSummary, list[str], list[str]]:
     """The gradebook is always written from the journal: also what earlier runs graded is in it.
 
     But not what was graded with other parts or points, which is no one gradebook: those are returned, and then those

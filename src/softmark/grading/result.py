@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import msgspec
 
+from softmark.grading.adjustment import Adjustment
 from softmark.grading.homework import Homework
 from softmark.grading.late import Lateness
 from softmark.grading.marks import TestSpec
@@ -159,12 +160,19 @@ class Result(Record, frozen=True):
     total: float = 0.0
     """The sum of the tests, whenever it was handed in."""
     lateness: Lateness | None = None
+    adjustment: Adjustment | None = None
     kept: float = 0.0
     """The mark of an earlier attempt, if this one could not be judged: it counts unless this one is better."""
 
     @property
     def mark(self) -> float:
-        """What counts: the total less what lateness costs, and never less than nothing or an earlier mark kept."""
+        """What counts."""
+        by_hand = self.adjustment.points if self.adjustment else 0.0
+        return max(0.0, total((self.unadjusted, by_hand)))
+
+    @property
+    def unadjusted(self) -> float:
+        """The total less what lateness costs, and never less than nothing or an earlier mark kept."""
         taken_off = self.lateness.deduction if self.lateness else 0.0
         return max(0.0, self.kept, total((self.total, -taken_off)))
 

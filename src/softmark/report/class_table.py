@@ -112,4 +112,6 @@ def _what(result: Result) -> tuple[str, str]:
         return "not gradable", log_safe(one_line(message(result.reason)))
     if result.lateness is not None and result.lateness.line:
         return "late", log_safe(one_line(result.lateness.line))
+    if result.adjustment is not None:
+        return "adjusted", log_safe(one_line(result.adjustment.line))
     return "", log_safe(one_line("; ".join(note for note in result.notes if note != COUNTED)))

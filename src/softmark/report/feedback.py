@@ -125,9 +125,9 @@ class Feedback:
     sections: tuple[Section, ...]
     notes: tuple[Sentence, ...]
     mark: float = 0.0
-    """What counts: the total, less what lateness costs."""
-    late: str = ""
-    """What is to be said of when it was handed in; nothing if it was in time."""
+    """What counts: the total, less what lateness costs, and what the staff add or take off."""
+    changes: tuple[str, ...] = ()
+    """Why the mark may be another number than the total: when it was handed in, what the staff decided."""
 
 
 def feedback(result: Result, audience: Audience) -> Feedback:
@@ -143,8 +143,13 @@ def feedback(result: Result, audience: Audience) -> Feedback:
         sections=sections,
         notes=tuple(_notes(result, audience)),
         mark=result.mark,
-        late=one_line(result.lateness.line) if result.lateness else "",
+        changes=tuple(one_line(change) for change in _changes(result) if change),
     )
+
+
+def _changes(result: Result) -> tuple[str, str]:
+    late, adjustment = result.lateness, result.adjustment
+    return late.line if late else "", adjustment.line if adjustment else ""
 
 
 def headline(result: Result) -> tuple[Block, ...]:

@@ -17,7 +17,8 @@ from softmark.report.grades import Grade, class_grades, grades_of
 
 GRADES, TESTS = "grades.csv", "tests.csv"
 BEFORE_PARTS = ("id", "name", "email", "status")
-AFTER_PARTS = ("total", "deduction", "mark", "of", "lateness", "submitted_at", "submission", "file", "notes")
+POINTS = ("total", "deduction", "adjustment", "mark", "of")
+AFTER_PARTS = (*POINTS, "lateness", "submitted_at", "submission", "file", "notes")
 TEST_COLUMNS = ("id", "name", "submission", "part", "test", "title", "score", "of", "outcome", "mistakes")
 
 
@@ -87,6 +88,7 @@ def _cells(grade: Grade) -> tuple[Cell, ...]:
         *(part.earned if has_mark else None for part in grade.parts),
         grade.total if has_mark else None,
         grade.deduction if has_mark else None,
+        grade.adjustment if has_mark else None,
         grade.mark,
         grade.max_score,
         grade.lateness,

@@ -30,15 +30,14 @@ class Grade(Record, frozen=True):
     mark: float | None
     """None if the grader failed."""
     lateness: str = ""
+    deduction: float = 0.0
+    """What lateness took off, of what was there."""
+    adjustment: float = 0.0
+    """What the staff added, or took off."""
     submitted_at: str | None = None
     notes: tuple[str, ...] = ()
     gone: bool = False
     """Whether it was earned with what is not handed in any more."""
-
-    @property
-    def deduction(self) -> float:
-        """What lateness took off, of what was there."""
-        return 0.0 if self.mark is None else total((self.total, -self.mark))
 
 
 def grades_of(graded: Graded) -> tuple[Grade, ...]:
@@ -57,6 +56,8 @@ def grades_of(graded: Graded) -> tuple[Grade, ...]:
             total=result.total,
             mark=None if result.status is Status.GRADER_ERROR else result.mark,
             lateness=late.line if late else "",
+            deduction=total((result.total, -result.unadjusted)),
+            adjustment=result.adjustment.points if result.adjustment else 0.0,
             submitted_at=graded.submitted_at,
             notes=tuple(note for note in _notes(graded, student) if note),
             gone=graded.gone,
@@ -112,5 +113,8 @@ def _notes(graded: Graded, student: StudentData) -> Iterable[str]:
         yield f"{len(graded.earlier)} earlier {'attempt does' if len(graded.earlier) == 1 else 'attempts do'} not count"
     if result.lateness:
         yield result.lateness.staff_note
+    if result.adjustment:
+        yield result.adjustment.line
+        yield result.adjustment.staff_note(result.total)
     yield from result.notes
     yield from result.faults

@@ -1,9 +1,9 @@
 """A Result as Gradescope's results.json, exactly as its documentation describes the format.
 
 One entry per test function, in a fixed order and with fixed maxima, from the first second on; one more, with no points
-to give, if it was handed in late. What an entry says is what a student may read; staff find the rest in the run's
-standard output, which only they see. Texts are declared as plain text and are shortened as far as it takes to stay
-within the platform's limits; scores are never cut.
+to give, if it was handed in late, and one if the staff adjusted the mark. What an entry says is what a student may
+read; staff find the rest in the run's standard output, which only they see. Texts are declared as plain text and are
+shortened as far as it takes to stay within the platform's limits; scores are never cut.
 """
 
 import json
@@ -25,7 +25,7 @@ MOST_BYTES_OF_MESSAGE = 2_000
 MOST_BYTES_OF_NAME = 400
 MOST_BYTES_OF_FILE = 800_000
 PLAIN_TEXT = "text"
-LATE = "late"
+LATE, STAFF = "late", "staff"
 
 
 class InvalidResults(Exception):
@@ -61,7 +61,7 @@ def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE, *, for
         "test_output_format": PLAIN_TEXT,
         "test_name_format": PLAIN_TEXT,
         "stdout_visibility": "hidden",
-        "tests": [*(_entry(test, result, longest_message) for test in result.tests), *_late(result)],
+        "tests": [*(_entry(test, result, longest_message) for test in result.tests), *_late(result), *_by_hand(result)],
         "leaderboard": [
             {"name": one_line(entry.name), "value": _leaderboard_value(entry.value), "order": entry.order}
             for entry in result.leaderboard
@@ -78,12 +78,15 @@ def check(data: bytes, result: Result) -> None:
         raise InvalidResults(f"results.json is not strict JSON: {error}") from error
     scores = [(entry["number"], entry["score"], entry["max_score"]) for entry in content["tests"]]
     tests = [(one_line(test.number), test.score, test.max_score) for test in result.tests]
-    if scores != [*tests, *((entry["number"], entry["score"], entry["max_score"]) for entry in _late(result))]:
+    others = [*_late(result), *_by_hand(result)]
+    if scores != [*tests, *((entry["number"], entry["score"], entry["max_score"]) for entry in others)]:
         raise InvalidResults("results.json does not list every test once, with its score")
     for number, score, most in tests:
         if not (math.isfinite(most) and 0 <= score <= most):
             raise InvalidResults(f"test {number} has the score {score} of {most}")
-    if content["score"] != max(0.0, result.kept, total(score for _, score, _ in scores)):
+    by_hand = [score for number, score, _ in scores if number == STAFF]
+    without = total(score for number, score, _ in scores if number != STAFF)
+    if content["score"] != max(0.0, total((max(0.0, result.kept, without), *by_hand))):
         raise InvalidResults(f"the total {content['score']} is not the sum of the scores")
 
 
@@ -129,6 +132,26 @@ def _late(result: Result) -> list[dict[str, Any]]:
                 "days": late.days,
                 "excluded": late.excluded,
             },
+        }
+    ]
+
+
+def _by_hand(result: Result) -> list[dict[str, Any]]:
+    """What the staff decided, as an entry like that of lateness."""
+    adjustment = result.adjustment
+    if adjustment is None:
+        return []
+    return [
+        {
+            "number": STAFF,
+            "name": "By the course's staff",
+            "score": adjustment.points,
+            "max_score": 0.0,
+            "status": "passed" if adjustment.points > 0 else "failed",
+            "output": cut(one_line(adjustment.line), MOST_BYTES_OF_MESSAGE),
+            "output_format": PLAIN_TEXT,
+            "visibility": "visible",
+            "extra_data": {"made": adjustment.made, "total": adjustment.total},
         }
     ]
 
@@ -198,7 +221,8 @@ def _provenance(result: Result) -> dict[str, Any]:
 def _staff_notes(result: Result, longest: int) -> Iterator[str]:
     """The first line of each: a traceback may hold hidden numbers, and has its place in standard output."""
     about_time = result.lateness.staff_note if result.lateness else ""
-    for note in (*result.staff_notes, about_time):
+    by_hand = result.adjustment.staff_note(result.total) if result.adjustment else ""
+    for note in (*result.staff_notes, about_time, by_hand):
         if note:
             yield cut(one_line(note.strip().partition("\n")[0]), longest)
 

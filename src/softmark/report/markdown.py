@@ -34,8 +34,8 @@ def _lines(told: Feedback, link_to: LinkTo | None) -> Iterable[str]:
     yield ""
     yield f"{escaped(told.submission)}: **{shown(told.mark)} of {shown(told.points)} points**"
     yield ""
-    if told.late:
-        yield f"{shown(told.total)} points earned. {escaped(told.late)}"
+    if told.changes:
+        yield f"{shown(told.total)} points earned. {' '.join(map(escaped, told.changes))}"
         yield ""
     if told.headline:
         yield blocks_as_markdown(told.headline, link_to)

@@ -13,7 +13,7 @@ class Difference(Record, frozen=True):
     """Something that has other points than before; None is no mark, or no such part."""
 
     what: str
-    """A part, as "1 attend"; or "lateness", with what it takes off as negative points."""
+    """A part, as "1 attend"; or "lateness", with what it takes off as negative points; or "staff"."""
     old: float | None
     new: float | None
 
@@ -123,7 +123,7 @@ def _points(grade: Grade) -> dict[str, float]:
     if grade.mark is None:
         return {}
     points = {f"{part.number} {part.function}": part.earned for part in grade.parts}
-    return {**points, "lateness": 0.0 - grade.deduction}
+    return {**points, "lateness": 0.0 - grade.deduction, "staff": grade.adjustment}
 
 
 def _single(grade: Grade) -> Single:

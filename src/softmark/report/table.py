@@ -109,9 +109,9 @@ class _Layout:
             yield self._quoted(told.headline, "red")
         yield Text()
         yield Padding(self._parts(told), (0, 2))
-        if told.late:
+        if told.changes:
             yield Text()
-            yield self._quoted(_late(told), "yellow")
+            yield self._quoted(_changes(told), "yellow")
         for section in told.sections:
             yield Text()
             yield from self._section(section)
@@ -199,9 +199,9 @@ class _Layout:
         return grid
 
 
-def _late(told: Feedback) -> tuple[Sentence, Sentence]:
+def _changes(told: Feedback) -> tuple[Sentence, ...]:
     mark = f"{shown(told.mark)} of {shown(told.points)}"
-    return Sentence(Tone.FACT, told.late), Sentence(Tone.CAUSE, mark, lead="mark")
+    return *(Sentence(Tone.FACT, change) for change in told.changes), Sentence(Tone.CAUSE, mark, lead="mark")
 
 
 def _numbers(row: Sequence[float | None], wrong: Sequence[bool]) -> Text:
