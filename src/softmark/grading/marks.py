@@ -217,10 +217,10 @@ def _check_sums(specs: Sequence[TestSpec], homework: Homework) -> None:
 
 def _next(homework: Homework) -> str:
     """What to do about a part without a test."""
-    file = f"graders/{homework.name}/{HIDDEN_TESTS}"
-    if (homework.folder / HIDDEN_TESTS).is_file():
-        return f"write one in {file}"
-    return f"there is no {file}: write it as docs/homework.md shows"
+    folder, files = f"graders/{homework.name}", [file.name for file in homework.folder.glob("test_*.py")]
+    if not files:
+        return f"there is no {folder}/{HIDDEN_TESTS}: write it as docs/homework.md shows"
+    return f"write one in {folder}/{files[0]}" if len(files) == 1 else f"write one in {folder}"
 
 
 def _in_reading_order(number: str) -> tuple[tuple[int, str], ...]:
