@@ -1,0 +1,33 @@
+"""What the hidden tests draw: the inputs of attention, and masks."""
+
+import math
+
+import torch
+
+from softmark import draw
+
+UNEVEN = [(10, 4), (7, 3), (12, 5), (6, 4), (3, 6)]  # widths that the number of heads does not divide
+
+
+def problem(m, n, D_q, D_kv, h, d_k, d_v, batch=()):
+    """X_q, X_kv, W_Q, W_K, W_V and n_heads, with scores of order one."""
+    X_q, X_kv = draw("batch m D_q", "batch n D_kv", batch=batch, m=m, n=n, D_q=D_q, D_kv=D_kv)
+    sizes = {"D_q": D_q, "D_kv": D_kv, "hd_k": h * d_k, "hd_v": h * d_v}
+    W_Q, W_K, W_V = draw("D_q hd_k", "D_kv hd_k", "D_kv hd_v", **sizes)
+    return X_q, X_kv, W_Q / math.sqrt(D_q), W_K / math.sqrt(D_kv), W_V / math.sqrt(D_kv), h
+
+
+def causal_mask(n):
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+def padding_mask(lengths, n):
+    """(batch, 1, n): the first lengths[b] keys of example b."""
+    return torch.arange(n) < torch.tensor(lengths)[:, None, None]
+
+
+def random_mask(*shape):
+    """About half of the places; in every row one key at least is allowed."""
+    mask = draw("shape", shape=shape) > 0
+    first = draw("shape", shape=shape).argmax(dim=-1, keepdim=True)
+    return mask.scatter(-1, first, True)

@@ -1,0 +1,51 @@
+"""Hidden tests: merging the heads."""
+
+import pytest
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.multi_head.clean_function import check_clean
+from reference import multi_head as ref
+from softmark import agree, draw, gradients_agree
+
+
+@number("2.1")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize(("h", "d_head"), [(3, 4), (1, 6), (5, 1)])
+def test_merge_one_token(student, h, d_head):
+    """One token: the features of head 0, then those of head 1, and so on."""
+    agree(student.merge_heads, ref.merge_heads, draw("h 1 d_head", h=h, d_head=d_head))
+
+
+@number("2.2")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize(("h", "T", "d_head"), [(3, 5, 4), (2, 7, 3), (4, 2, 5)])
+def test_merge_many_tokens(student, h, T, d_head):
+    """Several tokens: a row holds the features of one token and of no other."""
+    agree(student.merge_heads, ref.merge_heads, draw("h T d_head", h=h, T=T, d_head=d_head))
+
+
+@number("2.3")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(2,), (2, 7), (1, 2)])
+def test_merge_with_batch(student, batch):
+    """Batch dimensions stay in front, one or two of them."""
+    agree(student.merge_heads, ref.merge_heads, draw("batch h T d_head", batch=batch, h=3, T=5, d_head=4))
+
+
+@number("2.4")
+@weight(0.5)
+@visibility("after_published")
+def test_merge_gradient(student):
+    """Gradients flow back through the merge."""
+    gradients_agree(student.merge_heads, ref.merge_heads, draw("batch h T d_head", batch=(2,), h=3, T=5, d_head=4))
+
+
+@number("2.5")
+@weight(0.5)
+@visibility("after_published")
+def test_merge_is_a_clean_function(student):
+    """dtype and device of the input, which is left as it is; the same result every time."""
+    check_clean(student.merge_heads, ref.merge_heads, draw("batch h T d_head", batch=(2,), h=3, T=5, d_head=4))

@@ -1,0 +1,138 @@
+"""Hidden tests: the module.
+
+They have a second witness: PyTorch's own module, whose weights everybody loads; a reference that disagreed with it
+would be the graders' error.
+"""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+from torch import nn
+
+from graders.multi_head.earlier_parts import parts_1_and_2
+from graders.multi_head.inputs import UNEVEN, causal_mask, padding_mask, random_mask
+from graders.multi_head.modules import modules
+from softmark import (
+    Failed,
+    agree,
+    draw,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    raises,
+    repeatable,
+    uses_weights,
+    works_on_meta,
+)
+from softmark.verdict import Category, Verdict, current
+
+
+def confirm(ours, theirs, X_q, X_kv=None, mask=None):
+    """PyTorch's own module gives the reference's numbers. Its masks are True where looking is forbidden."""
+    expected = ours(X_q, X_kv, mask)
+    X_kv = X_q if X_kv is None else X_kv
+    m, n = X_q.shape[-2], X_kv.shape[-2]
+    if mask is not None:
+        blocked = ~mask.expand(*X_q.shape[:-2], m, n).reshape(-1, m, n)
+        mask = blocked.repeat_interleave(ours.n_heads, dim=0)
+    X_q, X_kv = X_q.reshape(-1, *X_q.shape[-2:]), X_kv.reshape(-1, *X_kv.shape[-2:])
+    output, _ = theirs(X_q, X_kv, X_kv, attn_mask=mask)
+    if not torch.allclose(expected, output.reshape(expected.shape), rtol=1e-9, atol=1e-9):
+        raise RuntimeError("the reference and PyTorch's nn.MultiheadAttention disagree")
+
+
+def check_module(student, d_model, n_heads, *args, **kwargs):
+    """The student's module gives the numbers of the reference and of PyTorch."""
+    own, ours, theirs = modules(student, d_model, n_heads)
+    confirm(ours, theirs, *args, **kwargs)
+    agree(own, ours, *args, carried=parts_1_and_2(student), **kwargs)
+    return own, ours
+
+
+@number("4.1")
+@weight(0.5)
+@visibility("after_published")
+def test_module_parameters(student):
+    """Four parameters with the names and shapes of nn.MultiheadAttention's; one head."""
+    own, theirs = student.MultiHeadAttention(6, 1), nn.MultiheadAttention(6, 1)
+    require_module(own)
+    own.has_entries(theirs.state_dict())
+    expected = {name: tuple(p.shape) for name, p in theirs.named_parameters()}
+    agree({name: tuple(p.shape) for name, p in own.parameters().items()}, expected)
+    uses_weights(own, draw("m D", m=5, D=6))
+
+
+@number("4.2")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(), (2,), (2, 4)])
+def test_module_self_attention(student, batch):
+    """Self-attention with several heads, biases and the output projection: the numbers of PyTorch's own module."""
+    check_module(student, 12, 3, draw("batch m D", batch=batch, m=5, D=12))
+
+
+@number("4.3")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize(("batch", "m", "n"), [((), 4, 7), ((2,), 5, 3), ((2, 4), 3, 1)])
+def test_module_cross_attention(student, batch, m, n):
+    """Cross-attention: keys and values from X_kv, longer or shorter than X_q."""
+    check_module(student, 12, 3, *draw("batch m D", "batch n D", batch=batch, m=m, n=n, D=12))
+
+
+@number("4.4")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(2,), (3,)])
+@pytest.mark.parametrize("kind", ["causal", "padding", "both", "cross"])
+def test_module_masks(student, kind, batch):
+    """A causal mask, a padding mask, both, and one for cross-attention; True means may look."""
+    X_q, X_kv = draw("batch m D", "batch n D", batch=batch, m=5, n=7, D=12)
+    causal, padding = causal_mask(5), padding_mask([4, 2, 5][: batch[0]], 5)
+    masks = {"causal": causal, "padding": padding, "both": causal & padding, "cross": random_mask(*batch, 5, 7)}
+    check_module(student, 12, 3, X_q, X_kv if kind == "cross" else None, masks[kind])
+
+
+@number("4.5")
+@weight(0.5)
+@visibility("after_published")
+def test_module_gradients(student):
+    """Gradients reach both inputs and all four parameters."""
+    args = *draw("batch m D", "batch n D", batch=(2,), m=5, n=7, D=12), random_mask(2, 5, 7)
+    own, ours = check_module(student, 12, 3, *args)
+    if not current().carried:  # the gradients of a result that stands on other parts 1 and 2 are other ones
+        gradients_agree(own, ours, *args)
+
+
+@number("4.6")
+@weight(0.5)
+@visibility("after_published")
+def test_module_uneven_width(student):
+    """A d_model that is no multiple of n_heads raises ValueError when the module is made."""
+    require_module(student.MultiHeadAttention(12, 3))
+    for d_model, n_heads in UNEVEN:
+        raises(ValueError, student.MultiHeadAttention, d_model, n_heads)
+
+
+def require_module(made):
+    if not hasattr(made, "load_state_dict"):
+        raise Failed(Verdict(Category.TYPE, "MultiHeadAttention(12, 3) does not make an nn.Module"))
+
+
+@number("4.7")
+@weight(0.25)
+@visibility("after_published")
+def test_module_is_clean(student):
+    """The same numbers in eval mode and every time, in float32 and on any device; inputs are left as they are."""
+    args = *draw("batch m D", "batch n D", batch=(2,), m=5, n=7, D=12), random_mask(2, 5, 7)
+    own, ours, _ = modules(student, 12, 3)
+    own.eval()
+    keeps_dtype(own, *args, dtypes=[torch.float64])
+    works_on_meta(own, *args)
+    leaves_inputs(own, *args)
+    repeatable(own, *args)
+    ours.float()
+    own.load_state_dict(ours.state_dict())
+    X_q, X_kv, mask = args
+    agree(own, ours, X_q.float(), X_kv.float(), mask, carried=parts_1_and_2(student))
+    keeps_dtype(own, *args, dtypes=[torch.float32])
