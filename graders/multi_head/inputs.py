@@ -27,7 +27,7 @@ def padding_mask(lengths, n):
 
 
 def random_mask(*shape):
-    """About half of the places; in every row one key at least is allowed."""
-    mask = draw("shape", shape=shape) > 0
-    first = draw("shape", shape=shape).argmax(dim=-1, keepdim=True)
-    return mask.scatter(-1, first, True)
+    """About half of the places; in every row one key at least is allowed, and one is not."""
+    x = draw("shape", shape=shape)
+    mask = (x > 0).scatter(-1, x.argmax(dim=-1, keepdim=True), True)
+    return mask.scatter(-1, x.argmin(dim=-1, keepdim=True), False)
