@@ -1,0 +1,44 @@
+"""Hidden tests: positional encoding, 20 points in all. Part 1, the angles."""
+
+import pytest
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.positional_encoding.sizes import ODD_TABLES, TABLES
+from reference import positional_encoding as ref
+from softmark import agree
+
+
+@number("1.1")
+@weight(1)
+@visibility("after_published")
+def test_positions(student):
+    """Positions are rows and count from 0 (d = 2: a single pair)"""
+    agree(student.angles, ref.angles, 11, 2)
+    agree(student.angles, ref.angles, 1, 2)
+
+
+@number("1.2")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("d", [6, 14, 16])
+def test_frequencies(student, d):
+    """Pair i has the frequency 1 / 10000^(2i/d) (n = 2: row 1 holds the frequencies)"""
+    agree(student.angles, ref.angles, 2, d)
+
+
+@number("1.3")
+@weight(1.5)
+@visibility("after_published")
+@pytest.mark.parametrize(("n", "d"), TABLES)
+def test_angles(student, n, d):
+    """All angles: every position times every frequency"""
+    agree(student.angles, ref.angles, n, d)
+
+
+@number("1.4")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize(("n", "d"), ODD_TABLES)
+def test_angles_of_an_odd_width(student, n, d):
+    """An odd width has ⌈d/2⌉ angles, and its exponent is 2i/d as well"""
+    agree(student.angles, ref.angles, n, d)

@@ -1,0 +1,49 @@
+"""Hidden tests of part 4: a shift is a matrix."""
+
+import pytest
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from reference import positional_encoding as ref
+from softmark import agree, raises
+
+
+def check_shift(student, k, d):
+    agree(student.shift_matrix, ref.shift_matrix, k, d, carried={"angles": student.angles})
+
+
+@number("4.1")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("k", [1, 4])
+def test_one_block(student, k):
+    """One pair: the 2 × 2 matrix that adds k to its angle"""
+    check_shift(student, k, 2)
+
+
+@number("4.2")
+@weight(1.25)
+@visibility("after_published")
+@pytest.mark.parametrize(("k", "d"), [(5, 6), (3, 10), (7, 8)])
+def test_blocks(student, k, d):
+    """Every pair has its own block on the diagonal, with its own frequency"""
+    check_shift(student, k, d)
+
+
+@number("4.3")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize(("k", "d"), [(-4, 2), (-3, 8)])
+def test_shifts_to_the_left(student, k, d):
+    """A negative k shifts to the left, and k = 0 not at all"""
+    check_shift(student, k, d)
+    check_shift(student, 0, d)
+
+
+@number("4.4")
+@weight(0.5)
+@visibility("after_published")
+def test_odd_width_is_refused(student):
+    """An odd width raises ValueError"""
+    student.shift_matrix(2, 4)  # an even one is not refused
+    raises(ValueError, student.shift_matrix, 3, 7)
+    raises(ValueError, student.shift_matrix, -2, 5)

@@ -1,0 +1,85 @@
+"""Hidden tests of part 5: learned positions."""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from reference import positional_encoding as ref
+from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, raises, repeatable, uses_weights
+
+
+def learned(student, max_len, d):
+    """The student's module and the reference's, with the same table of random numbers."""
+    table = draw("max_len d", max_len=max_len, d=d, dtype=torch.float32)
+    theirs, ours = student.LearnedPositions(max_len, d), ref.LearnedPositions(max_len, d)
+    theirs.load_state_dict({"table": table})
+    ours.load_state_dict({"table": table})
+    return theirs, ours, table
+
+
+@number("5.1")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize(("n", "d"), [(11, 6), (4, 7)])
+def test_learned_rows(student, n, d):
+    """Row t of the table is added to token t (as many tokens as rows)"""
+    theirs, ours, _ = learned(student, n, d)
+    agree(theirs, ours, draw("n d", n=n, d=d, dtype=torch.float32))
+
+
+@number("5.2")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(), (3,), (2, 4)])
+def test_shorter_sequences(student, batch):
+    """Shorter sequences get the first rows, with none, one or two batch dimensions"""
+    theirs, ours, _ = learned(student, 13, 6)
+    for n in (10, 5, 1):
+        agree(theirs, ours, draw("batch n d", batch=batch, n=n, d=6, dtype=torch.float32))
+
+
+@number("5.3")
+@weight(0.4)
+@visibility("after_published")
+@pytest.mark.parametrize(("max_len", "n"), [(9, 10), (9, 20), (1, 4)])
+def test_too_long_a_sequence(student, max_len, n):
+    """A sequence longer than the table raises ValueError, one as long as the table fits"""
+    theirs, _, _ = learned(student, max_len, 6)
+    theirs(draw("n d", n=max_len, d=6, dtype=torch.float32))  # is not refused
+    raises(ValueError, theirs, draw("n d", n=n, d=6, dtype=torch.float32))
+    raises(ValueError, theirs, draw("batch n d", batch=2, n=n, d=6, dtype=torch.float32))
+
+
+@number("5.4")
+@weight(0.2)
+@visibility("after_published")
+def test_the_only_parameter(student):
+    """The table is the module's only parameter, and nothing else is in its state_dict"""
+    theirs, _, table = learned(student, 12, 5)
+    agree(theirs.parameters(), {"table": table})
+    theirs.has_entries({"table": table})
+    uses_weights(theirs, draw("n d", n=9, d=5))
+
+
+@number("5.5")
+@weight(0.2)
+@visibility("after_published")
+def test_gradients_of_the_table(student):
+    """Gradients flow to X and to the table"""
+    theirs, ours, _ = learned(student, 12, 6)
+    X = draw("n d", n=9, d=6, dtype=torch.float32)
+    agree(theirs, ours, X)
+    gradients_agree(theirs, ours, X)
+
+
+@number("5.6")
+@weight(0.2)
+@visibility("after_published")
+def test_learned_dtype(student):
+    """The result has the dtype of X, X is not changed, and a second call gives the same result"""
+    theirs, ours, _ = learned(student, 11, 8)
+    X = draw("n d", n=9, d=8)
+    agree(theirs, ours, X)
+    keeps_dtype(theirs, X)
+    leaves_inputs(theirs, X)
+    repeatable(theirs, X)
