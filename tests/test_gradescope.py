@@ -50,7 +50,8 @@ def earlier(at: str, score: Any, error: bool = False) -> dict[str, Any]:
 def add_test(autograder: Autograder, number: str, body: str) -> None:
     """One more hidden test, that gives no points."""
     source = f"\n\n@number('{number}')\n@weight(0)\ndef test_more(student):\n    'One more.'\n    {body}\n"
-    with (autograder.root / "source/graders/attention_scores/test_hidden.py").open("a") as tests:
+    first = min((autograder.root / "source/graders/attention_scores").glob("test_*.py"))
+    with first.open("a") as tests:
         tests.write(source)
 
 

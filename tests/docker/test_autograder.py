@@ -32,7 +32,7 @@ WRONG = {
 SECRET = "token-of-the-launcher"
 SMALL = ("--memory=768m", "--cpus=0.5")
 ATTACKS = {
-    "hidden tests": "open(f'/autograder/source/graders/{HW}/test_hidden.py').read()",
+    "hidden tests": "open(f'/autograder/source/graders/{HW}/{TESTS}').read()",
     "reference": "open(f'/autograder/source/reference/{HW}.py').read()",
     "listing": "os.listdir('/autograder/source')",
     "results": "open('/autograder/results/results.json').read()",
@@ -54,7 +54,8 @@ def hostile(homework: str) -> str:
         f"except BaseException as error:\n    print({name!r}, 'refused', type(error).__name__)"
         for name, attack in ATTACKS.items()
     )
-    return f"{reference(homework)}\nimport os, socket\nHW = {homework!r}\n{tries}\n"
+    hidden = min((ROOT / "graders" / homework).glob("test_*.py")).name
+    return f"{reference(homework)}\nimport os, socket\nHW, TESTS = {homework!r}, {hidden!r}\n{tries}\n"
 
 
 def reference(homework: str) -> str:
@@ -188,6 +189,7 @@ class TestBundle:
         """Every attack was refused, and only staff read of it."""
         flat = " ".join(told_staff.replace("│", " ").split())
         assert [name for name in ATTACKS if f"{name} refused" not in flat] == []
+        assert "FileNotFoundError" not in flat  # what is not there refuses nothing
         assert "refused" not in json.dumps(results)
         assert SECRET not in told_staff + json.dumps(results)
 
