@@ -1,0 +1,22 @@
+"""What a student's answer must be before anything is made of it."""
+
+import torch
+
+from softmark import Failed
+from softmark.verdict import Category, Verdict
+
+
+def refuse(category, fact):
+    """The test fails, for a reason that no comparison of values would tell."""
+    raise Failed(Verdict(category, fact))
+
+
+def three_of(answer):
+    """output, h and c of a student's answer (output, (h, c))."""
+    try:
+        output, (h, c) = answer
+    except (TypeError, ValueError):
+        refuse(Category.TYPE, "the answer is not of the form output, (h, c)")
+    if not all(isinstance(value, torch.Tensor) and value.is_floating_point() for value in (output, h, c)):
+        refuse(Category.TYPE, "the answer output, (h, c) does not consist of tensors of floating-point numbers")
+    return output.detach(), h.detach(), c.detach()

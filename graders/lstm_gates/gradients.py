@@ -1,0 +1,48 @@
+"""Whether the gradients of a sequence are those of the student's own values."""
+
+import torch
+
+from graders.lstm_gates.answers import refuse, three_of
+from graders.lstm_gates.inputs import like
+from softmark import agree
+from softmark.verdict import Category, current
+
+
+def product(values, others):
+    """The sum of the products of all numbers; a missing gradient counts as zero."""
+    total = 0.0
+    for value, other in zip(values, others, strict=True):
+        if value is not None:
+            if value.shape != other.shape:
+                refuse(Category.SHAPE, "a second call gives results of other shapes")
+            total += float((value * other).sum())
+    return total
+
+
+def check_gradients(value_at, gradients_of, moves):
+    """The gradients are those of the student's own values, so that a mistake in an earlier part does not matter.
+
+    value_at(s) is the answer (output, (h, c)) when every input has moved by s times its move.
+    """
+    answer = three_of(value_at(0.0))
+    precise = all(value.dtype is torch.float64 for value in answer)
+    step, limit = (1e-6, 1e-5) if precise else (1e-2, 1e-1)  # which dtype an answer has is asked by another test
+    output, h, c = map(like, answer)
+    claimed = product(gradients_of((output, (h, c))), moves)
+    ahead, behind = (product(three_of(value_at(move)), (output, h, c)) for move in (step, -step))
+    slope = (ahead - behind) / (2 * step)
+    ratio = abs(slope - claimed) / (limit * (1 + abs(slope)))
+    current().record("gradients", ratio, None if ratio <= 1 else Category.PROPERTY)
+    if not ratio <= 1:
+        refuse(Category.PROPERTY, "the gradients are not those of the output: something cuts them off on their way")
+
+
+def check_function_gradients(own, want, inputs, carried):
+    """The gradients of part 4 or 5, once its values are seen to be right."""
+    agree(own, want, *inputs, carried=carried)
+    moves = [like(value) for value in inputs]
+
+    def value_at(step):
+        return own(*(value + step * move for value, move in zip(inputs, moves, strict=True)))
+
+    check_gradients(value_at, lambda cotangent: own.vjp(inputs, {}, cotangent).args, moves)

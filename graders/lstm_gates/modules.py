@@ -1,0 +1,43 @@
+"""Modules of part 6, the student's and the reference's: made, given weights, run."""
+
+import torch
+from torch import nn
+
+from graders.lstm_gates.answers import refuse
+from graders.lstm_gates.inputs import like
+from reference import lstm_gates as ref
+from softmark.verdict import Category
+
+
+def random_weights(*sizes, **options):
+    """Weights of order one for every parameter of PyTorch's own module, by name."""
+    shapes = {name: value.shape for name, value in nn.LSTM(*sizes, **options).state_dict().items()}
+    return {name: like(torch.empty(shape)) for name, shape in shapes.items()}
+
+
+def run(cls, weights, x, state, sizes, options):
+    """What a module of that class with these weights answers; a first call must leave nothing behind."""
+    module = cls(*sizes, **options)
+    module.load_state_dict(weights)
+    module(x, state)
+    return module(x, state)
+
+
+def run_reference(weights, x, state, sizes, options):
+    return run(lambda *sizes, **options: ref.LSTM(*sizes, **options).to(x.dtype), weights, x, state, sizes, options)
+
+
+def in_float64(cls):
+    return lambda *sizes, **options: cls(*sizes, **options).double()
+
+
+def maker(student):
+    """What makes the student's modules."""
+
+    def make(*sizes, **options):
+        module = student.LSTM(*sizes, **options)
+        if not hasattr(module, "load_state_dict"):
+            refuse(Category.TYPE, "LSTM is not a class derived from nn.Module")
+        return module
+
+    return make

@@ -1,0 +1,61 @@
+"""Hidden tests: the LSTM gate equations, 20 points; part 1, the inputs of the gates.
+
+In every part from the isolated to the full: each test names one thing that can be wrong.
+"""
+
+import pytest
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.lstm_gates.inputs import step_inputs
+from reference import lstm_gates as ref
+from softmark import agree, gradients_agree, keeps_dtype, leaves_inputs
+
+
+@number("1.1")
+@weight(0.5)
+@visibility("after_published")
+def test_gate_inputs_of_x(student):
+    """What comes from the input: W_ih x, with h and the biases zero."""
+    x, h, W_ih, W_hh, b_ih, b_hh = step_inputs(batch=(5,), d=3, p=4, h=4)
+    agree(student.gate_inputs, ref.gate_inputs, x, 0 * h, W_ih, W_hh, 0 * b_ih, 0 * b_hh)
+
+
+@number("1.2")
+@weight(0.5)
+@visibility("after_published")
+def test_gate_inputs_of_h(student):
+    """What comes from the previous hidden state: W_hh h, with x and the biases zero."""
+    x, h, W_ih, W_hh, b_ih, b_hh = step_inputs(batch=(5,), d=3, p=4, h=4)
+    agree(student.gate_inputs, ref.gate_inputs, 0 * x, h, W_ih, W_hh, 0 * b_ih, 0 * b_hh)
+
+
+@number("1.3")
+@weight(0.5)
+@visibility("after_published")
+def test_gate_inputs_of_biases(student):
+    """What comes from the biases: b_ih + b_hh, with x and h zero."""
+    x, h, W_ih, W_hh, b_ih, b_hh = step_inputs(batch=(5,), d=3, p=4, h=4)
+    agree(student.gate_inputs, ref.gate_inputs, 0 * x, 0 * h, W_ih, W_hh, b_ih, b_hh)
+
+
+@number("1.4")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize(
+    ("batch", "d", "p", "h"),
+    [((), 4, 6, 6), ((5,), 3, 4, 4), ((2, 7), 5, 3, 3), ((1,), 2, 7, 7), ((4,), 3, 2, 5)],
+)
+def test_gate_inputs(student, batch, d, p, h):
+    """The whole equation, with any batch dimensions and widths."""
+    agree(student.gate_inputs, ref.gate_inputs, *step_inputs(batch, d, p, h))
+
+
+@number("1.5")
+@weight(0.5)
+@visibility("after_published")
+def test_gate_inputs_conduct(student):
+    """Gradients pass, the dtype stays, and no input is changed."""
+    inputs = step_inputs(batch=(5,), d=3, p=4, h=4)
+    gradients_agree(student.gate_inputs, ref.gate_inputs, *inputs)
+    keeps_dtype(student.gate_inputs, *inputs)
+    leaves_inputs(student.gate_inputs, *inputs)

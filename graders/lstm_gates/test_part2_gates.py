@@ -1,0 +1,47 @@
+"""Hidden tests of part 2: the gates."""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from reference import lstm_gates as ref
+from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs
+
+
+@number("2.1")
+@weight(0.5)
+@visibility("after_published")
+def test_gates_of_equal_blocks(student):
+    """σ for i, f and o, tanh for g: all four blocks hold the same numbers."""
+    block = draw("n h", n=5, h=3)
+    agree(student.gates, ref.gates, torch.cat([block] * 4, dim=-1))
+
+
+@number("2.2")
+@weight(1.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(5,), (), (2, 7), (1,)])
+def test_gates(student, batch):
+    """Each gate from its own block, with any batch dimensions."""
+    agree(student.gates, ref.gates, draw("batch h4", batch=batch, h4=4 * 3))
+
+
+@number("2.3")
+@weight(0.5)
+@visibility("after_published")
+def test_gates_far_out(student):
+    """Entries up to ±1000: gates that are closed or wide open, and no NaN."""
+    z = draw("n h4", n=5, h4=4 * 3)
+    z[0], z[1], z[2] = 1000, -1000, 20 * z[2]
+    agree(student.gates, ref.gates, z)
+
+
+@number("2.4")
+@weight(0.5)
+@visibility("after_published")
+def test_gates_conduct(student):
+    """Gradients pass, the dtype stays, and no input is changed."""
+    z = draw("n h4", n=5, h4=4 * 3)
+    gradients_agree(student.gates, ref.gates, z)
+    keeps_dtype(student.gates, z)
+    leaves_inputs(student.gates, z)

@@ -1,0 +1,74 @@
+"""Hidden tests of part 4: a whole sequence."""
+
+import pytest
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.lstm_gates.earlier_parts import STEP, earlier, unless_inherited
+from graders.lstm_gates.gradients import check_function_gradients
+from graders.lstm_gates.inputs import sequence_inputs
+from graders.lstm_gates.pytorch import require_agreement, torch_lstm
+from reference import lstm_gates as ref
+from softmark import agree, keeps_dtype, leaves_inputs, ops_independent_of, repeatable, works_on_meta
+
+
+@number("4.1")
+@weight(0.5)
+@visibility("after_published")
+def test_lstm_of_one_step(student):
+    """One step from a given state."""
+    inputs = sequence_inputs(t=1, n=5, d=3, h=4)
+    agree(student.lstm, ref.lstm, *inputs, carried=earlier(student, *STEP))
+
+
+@number("4.2")
+@weight(1.5)
+@visibility("after_published")
+@pytest.mark.parametrize(("t", "n", "d", "h"), [(5, 3, 4, 6), (2, 7, 5, 3), (4, 1, 3, 2), (1, 2, 3, 4)])
+def test_lstm(student, t, n, d, h):
+    """A sequence from a given state: every output and the state after the last step."""
+    x, h0, c0, *weights = sequence_inputs(t, n, d, h)
+    require_agreement(ref.lstm(x, h0, c0, *weights), torch_lstm(weights)(x, (h0[None], c0[None])))
+    agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+
+
+@number("4.3")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("given", ["neither", "h0", "c0"])
+def test_lstm_without_state(student, given):
+    """An initial state that is None is zero; h0 and c0 may be None one without the other."""
+    x, h0, c0, *weights = sequence_inputs(t=4, n=2, d=3, h=5)
+    h0, c0 = (h0 if given == "h0" else None), (c0 if given == "c0" else None)
+    agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+
+
+@number("4.4")
+@weight(0.5)
+@visibility("after_published")
+def test_lstm_gradients(student):
+    """The gradients through all steps, for the input, the initial state and every parameter."""
+    check_function_gradients(student.lstm, ref.lstm, sequence_inputs(t=4, n=2, d=3, h=5), earlier(student, *STEP))
+
+
+@number("4.5")
+@weight(0.5)
+@visibility("after_published")
+def test_lstm_conduct(student):
+    """The dtype and the device are those of the input, no input is changed, and a second call gives the same."""
+    x, h0, c0, *weights = sequence_inputs(t=4, n=2, d=3, h=5)
+    agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+    keeps_dtype(student.lstm, x, None, None, *weights)
+    works_on_meta(student.lstm, x, None, None, *weights)
+    unless_inherited(student, leaves_inputs, student.lstm, x, h0, c0, *weights)
+    repeatable(student.lstm, x, None, None, *weights)
+
+
+@number("4.6")
+@weight(0.25)
+@visibility("after_published")
+def test_lstm_has_no_loop_over_the_batch(student):
+    """All sequences of the batch take a step together."""
+    small = sequence_inputs(t=3, n=2, d=4, h=5)
+    large = sequence_inputs(t=3, n=11, d=4, h=5)
+    agree(student.lstm, ref.lstm, *large, carried=earlier(student, *STEP))
+    ops_independent_of("the number of sequences in the batch", student.lstm, small, large)

@@ -1,0 +1,53 @@
+"""Hidden tests of part 5: a projected hidden state."""
+
+import pytest
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.lstm_gates.earlier_parts import STEP, earlier, unless_inherited
+from graders.lstm_gates.gradients import check_function_gradients
+from graders.lstm_gates.inputs import sequence_inputs
+from graders.lstm_gates.pytorch import require_agreement, torch_lstm
+from reference import lstm_gates as ref
+from softmark import agree, keeps_dtype, leaves_inputs
+
+
+@number("5.1")
+@weight(0.5)
+@visibility("after_published")
+def test_projected_lstm_of_one_step(student):
+    """One step from a given state: h is projected, c is not."""
+    inputs = sequence_inputs(t=1, n=5, d=3, h=4, p=2)
+    agree(student.projected_lstm, ref.projected_lstm, *inputs, carried=earlier(student, *STEP))
+
+
+@number("5.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize(("t", "n", "d", "h", "p"), [(5, 3, 4, 6, 2), (3, 1, 2, 7, 4)])
+def test_projected_lstm(student, t, n, d, h, p):
+    """A sequence from a given state: the next step reads the projected h."""
+    x, h0, c0, *weights = sequence_inputs(t, n, d, h, p)
+    require_agreement(ref.projected_lstm(x, h0, c0, *weights), torch_lstm(weights)(x, (h0[None], c0[None])))
+    agree(student.projected_lstm, ref.projected_lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+
+
+@number("5.3")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("given", ["neither", "h0", "c0"])
+def test_projected_lstm_without_state(student, given):
+    """An initial state that is None is zero, P wide for h and H wide for c."""
+    x, h0, c0, *weights = sequence_inputs(t=4, n=2, d=3, h=5, p=7)
+    h0, c0 = (h0 if given == "h0" else None), (c0 if given == "c0" else None)
+    agree(student.projected_lstm, ref.projected_lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+
+
+@number("5.4")
+@weight(0.25)
+@visibility("after_published")
+def test_projected_lstm_conduct(student):
+    """Gradients reach every parameter, the dtype stays, and no input is changed."""
+    x, h0, c0, *weights = inputs = sequence_inputs(t=4, n=2, d=3, h=5, p=7)
+    check_function_gradients(student.projected_lstm, ref.projected_lstm, inputs, earlier(student, *STEP))
+    keeps_dtype(student.projected_lstm, x, None, None, *weights)
+    unless_inherited(student, leaves_inputs, student.projected_lstm, x, h0, c0, *weights)

@@ -1,0 +1,74 @@
+"""Hidden tests of part 6, the constructor: the parameters of a new module."""
+
+import math
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+from torch import nn
+
+from graders.lstm_gates.modules import maker
+from reference import lstm_gates as ref
+from softmark import agree, draw, uses_weights
+
+
+def outlines(parameters):
+    """The names and shapes of parameters, without their values."""
+    return {name: torch.zeros(value.shape) for name, value in parameters.items()}
+
+
+def reference_outlines(num_layers, bidirectional):
+    module = ref.LSTM(4, 6, num_layers=num_layers, bidirectional=bidirectional)
+    return outlines(dict(module.named_parameters()))
+
+
+@number("6.1")
+@weight(0.25)
+@visibility("after_published")
+@pytest.mark.parametrize(("num_layers", "bidirectional"), [(1, False), (3, True)])
+def test_module_parameters(student, num_layers, bidirectional):
+    """The parameters have the names and shapes of nn.LSTM's."""
+    options = {"num_layers": num_layers, "bidirectional": bidirectional}
+    theirs = outlines(dict(nn.LSTM(4, 6, **options).named_parameters()))
+    if {name: value.shape for name, value in theirs.items()} != {
+        name: value.shape for name, value in reference_outlines(**options).items()
+    }:
+        raise RuntimeError("the reference's parameters are not those of nn.LSTM")
+
+    def own_outlines(num_layers, bidirectional):
+        return outlines(maker(student)(4, 6, num_layers=num_layers, bidirectional=bidirectional).parameters())
+
+    agree(own_outlines, reference_outlines, **options)
+    own = maker(student)(4, 6, **options)
+    own.has_entries(reference_outlines(**options))
+    uses_weights(own, draw("t n d", t=3, n=2, d=4))
+
+
+def spread(parameters, hidden_size):
+    """How the values of new parameters are spread; coarse enough to be the same for every draw."""
+    seen = {}
+    for kind, first in (("weights", "weight"), ("biases", "bias")):
+        values = torch.cat([value.flatten() for name, value in parameters.items() if name.startswith(first)])
+        values = (values.double().nan_to_num(-math.inf) * math.sqrt(hidden_size)).clamp(-2, 2)
+        inside = values.clamp(-1, 1)
+        seen[f"the largest size among the {kind}, in sixteenths of 1/√H"] = round(16 * values.abs().max().item())
+        seen[f"the mean of the {kind}, in quarters of 1/√H"] = round(4 * inside.mean().item())
+        seen[f"the mean size of the {kind}, in sixths of 1/√H"] = round(6 * inside.abs().mean().item())
+    return seen
+
+
+def reference_spread():
+    return spread(dict(ref.LSTM(24, 64, num_layers=2).named_parameters()), 64)
+
+
+@number("6.2")
+@weight(0.25)
+@visibility("after_published")
+def test_module_starts_uniform(student):
+    """The parameters of a new module are spread uniformly between -1/√H and 1/√H."""
+    expected = outlines(dict(nn.LSTM(24, 64, num_layers=2).named_parameters()))
+    found = maker(student)(24, 64, num_layers=2).parameters()
+    own = {name: value for name, value in found.items() if name in expected}
+    agree(outlines(own), expected)
+    agree(lambda: spread(own, 64), reference_spread)
+    uses_weights(maker(student)(3, 2, num_layers=2), draw("t n d", t=3, n=2, d=3))

@@ -1,0 +1,72 @@
+"""Hidden tests of part 6, the forward pass: layers and directions give PyTorch's numbers."""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+from torch import nn
+
+from graders.lstm_gates.earlier_parts import earlier, holds
+from graders.lstm_gates.inputs import sequence_inputs
+from graders.lstm_gates.modules import in_float64, maker, random_weights, run, run_reference
+from graders.lstm_gates.pytorch import require_agreement
+from softmark import Failed, agree, draw, keeps_dtype
+from softmark.verdict import Category
+
+
+def check_module(student, given, *sizes, t, n, **options):
+    """The student's module gives PyTorch's numbers, from a given state or from None."""
+    weights = random_weights(*sizes, **options)
+    rows = options.get("num_layers", 1) * (2 if options.get("bidirectional") else 1)
+    x, h0, c0 = draw("t n d", "rows n h", "rows n h", t=t, n=n, d=sizes[0], h=sizes[1], rows=rows)
+    inputs = (weights, x, (h0, c0) if given else None, sizes, options)
+    require_agreement(run_reference(*inputs), run(in_float64(nn.LSTM), *inputs))
+    agree_module(student, inputs)
+
+
+def agree_module(student, inputs):
+    """Compare in float64; in float32 where an error comes from a part 4 that knows no other dtype."""
+    try:
+        agree(lambda *inputs: run(maker(student), *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
+    except Failed as failure:
+        x, _, _, *weights = sequence_inputs(t=2, n=2, d=3, h=4)
+        if failure.verdict.category is not Category.ERROR or inputs[1].dtype is torch.float32:
+            raise
+        if holds(keeps_dtype, student.lstm, x, None, None, *weights):
+            raise
+        agree_module(student, narrowed(inputs))
+
+
+def narrowed(value):
+    """The same in float32."""
+    if isinstance(value, dict):
+        return {name: narrowed(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(narrowed(item) for item in value)
+    return value.float() if isinstance(value, torch.Tensor) else value
+
+
+@number("6.3")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("given", [True, False])
+def test_module_of_one_layer(student, given):
+    """One layer with the weights of an nn.LSTM, from a given state or from None."""
+    check_module(student, given, 4, 6, t=5, n=3)
+
+
+@number("6.4")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("given", [True, False])
+def test_module_of_three_layers(student, given):
+    """Three layers: each reads the outputs of the one below and has a state and weights of its own."""
+    check_module(student, given, 4, 5, t=4, n=2, num_layers=3)
+
+
+@number("6.5")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize(("num_layers", "given"), [(1, True), (1, False), (2, True)])
+def test_module_in_both_directions(student, num_layers, given):
+    """Both directions, each output at its own time, the rows of the states in order."""
+    check_module(student, given, 5, 3, t=4, n=2, num_layers=num_layers, bidirectional=True)

@@ -1,0 +1,125 @@
+"""Hidden tests of part 6, training: dropout between the layers, and the gradients."""
+
+import math
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.lstm_gates.answers import refuse, three_of
+from graders.lstm_gates.earlier_parts import earlier
+from graders.lstm_gates.gradients import check_gradients
+from graders.lstm_gates.inputs import like, sequence_inputs
+from graders.lstm_gates.modules import in_float64, maker, random_weights, run, run_reference
+from reference import lstm_gates as ref
+from softmark import agree, draw
+from softmark.verdict import Category
+
+P = 0.3
+FATES = torch.tensor([0, 1, 1 / (1 - P), 1 / P]).double()
+"""What dropout may multiply an entry with: right, forgotten, right, the wrong way round."""
+SITUATIONS = {"two layers in training": 2, "two layers in evaluation": 2, "one layer in training": 1}
+
+
+def answer_of(make, x, state, layers, training, dropout):
+    """Output and final hidden states of a new module with these layers, each of which begins with the same state."""
+    h0, c0 = (value.expand(len(layers), x.shape[1], -1) for value in state)
+    module = make(x.shape[-1], h0.shape[-1], num_layers=len(layers), dropout=dropout)
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    weights = {
+        f"{name}_l{k}": value for k, layer in enumerate(layers) for name, value in zip(names, layer, strict=True)
+    }
+    module.load_state_dict(weights)
+    module.train(training)
+    output, h_n, _ = three_of(module(x, (h0.contiguous(), c0.contiguous())))
+    for name, value, shape in (("output", output, x.shape), ("h_n", h_n, (len(layers), *x.shape[1:]))):
+        if value.shape != shape:
+            refuse(Category.SHAPE, f"LSTM: {name} has shape {tuple(value.shape)}, expected {tuple(shape)}")
+    return output, h_n
+
+
+def dropout_seen(make, situation, zeros, state, below, above):
+    """What dropout did, told by what the module itself makes of entries that are dropped, left or scaled by hand.
+
+    So it does not matter how a step computes. All sequences are the same, and few entries are on their way to the
+    upper layer: whatever can become of them is tried, and recognised in the first step of the output.
+    """
+    entries = answer_of(make, zeros[:, :1], state, [below], False, 0.0)[0][:, 0]
+    fates = torch.cartesian_prod(*[FATES] * len(entries[0]))
+    known = answer_of(make, (fates * entries[0])[None], state, [above], False, 0.0)[0][0]
+    if not torch.pdist(known).min() > 1e-6:
+        fact = "LSTM: dropout cannot be seen, because an upper layer's output does not tell what comes from below"
+        refuse(Category.PROPERTY, fact)
+    x, layers = (
+        (entries[:, None].expand(zeros.shape), [above]) if SITUATIONS[situation] == 1 else (zeros, [below, above])
+    )
+    output, h_n = answer_of(make, x, state, layers, "training" in situation, P)
+    distance, nearest = torch.cdist(output[0], known, compute_mode="donot_use_mm_for_euclid_dist").min(dim=1)
+    fate = fates[nearest].masked_fill(~(distance < 1e-7)[:, None], math.nan)
+    gone, first = fate == 0, h_n[0]
+    return {
+        "tenths of the entries that are dropped": tenths(gone),
+        "tenths of the entries that are left as they are": tenths(fate == 1),
+        "tenths of the entries that are divided by 1 - p": tenths(fate == FATES[2]),
+        "whether all sequences drop the same entries": int((gone == gone[:1]).all()),
+        "whether a sequence drops all its entries or none": int((gone == gone[:, :1]).all()),
+        "whether states of the first layer are dropped": int(len(layers) == 2 and not torch.allclose(first, first[:1])),
+        "whether all steps drop the same entries": int(same_in_every_step(output)),
+    }
+
+
+def same_in_every_step(output):
+    """Whether sequences that fare alike in the first step (those that fare the most frequent way) do so in the next."""
+    telling = torch.arange(1, output.shape[-1] + 1).double().sqrt()  # one number for the entries of a row
+    first, second = (output @ telling).mul(1e7).round()
+    _, way, counts = first.unique(return_inverse=True, return_counts=True)
+    return len(second[way == counts.argmax()].unique()) == 1
+
+
+def tenths(flags):
+    return round(10 * flags.double().mean().item())
+
+
+def reference_dropout_seen(*given):
+    return dropout_seen(in_float64(ref.LSTM), *given)
+
+
+@number("6.6")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_module_dropout(student, situation):
+    """In training, entries between layers are dropped with probability p, the others divided by 1 - p."""
+
+    def own_dropout_seen(*given):
+        return dropout_seen(maker(student), *given)
+
+    _, h0, c0, *below = sequence_inputs(t=2, n=1, d=3, h=3)
+    _, _, _, *above = sequence_inputs(t=2, n=1, d=3, h=3)
+    zeros = torch.zeros(2, 700, 3, dtype=torch.float64)
+    agree(own_dropout_seen, reference_dropout_seen, situation, zeros, (h0, c0), below, above)
+
+
+@number("6.7")
+@weight(0.25)
+@visibility("after_published")
+def test_module_gradients(student):
+    """Gradients reach the input and every parameter."""
+    options = {"num_layers": 2, "bidirectional": True}
+    weights = random_weights(4, 3, **options)
+    x = draw("t n d", t=3, n=2, d=4)
+    moves = {name: like(value) for name, value in weights.items()}
+    move_of_x = like(x)
+    own = maker(student)(4, 3, **options)
+
+    def value_at(step):
+        own.load_state_dict({name: value + step * moves[name] for name, value in weights.items()})
+        return own(x + step * move_of_x)
+
+    def gradients_of(cotangent):
+        found = own.vjp((x,), {}, cotangent)
+        return [found.args[0], *(found.parameters.get(name) for name in moves)]
+
+    inputs = (weights, x, None, (4, 3), options)
+    agree(lambda *inputs: run(maker(student), *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
+    check_gradients(value_at, gradients_of, [move_of_x, *moves.values()])
