@@ -23,7 +23,7 @@ def test_gates_of_equal_blocks(student):
 @pytest.mark.parametrize("batch", [(5,), (), (2, 7), (1,)])
 def test_gates(student, batch):
     """Each gate from its own block, with any batch dimensions."""
-    agree(student.gates, ref.gates, draw("batch h4", batch=batch, h4=4 * 3))
+    agree(student.gates, ref.gates, draw("batch h4", batch=batch, h4=4 * 8))
 
 
 @number("2.3")
