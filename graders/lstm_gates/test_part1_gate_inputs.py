@@ -1,6 +1,8 @@
 """Hidden tests: the LSTM gate equations, 20 points; part 1, the inputs of the gates.
 
-In every part from the isolated to the full: each test names one thing that can be wrong.
+In every part from the isolated to the full: each test names one thing that can be wrong. A part that builds on earlier
+ones is also right with the student's own (`earlier_parts.py`), and where PyTorch has the same computation, its own
+module is asked, too (`pytorch.py`).
 """
 
 import pytest
