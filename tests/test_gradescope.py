@@ -48,11 +48,10 @@ def earlier(at: str, score: Any, error: bool = False) -> dict[str, Any]:
 
 
 def add_test(autograder: Autograder, number: str, body: str) -> None:
-    """One more hidden test, that gives no points."""
-    source = f"\n\n@number('{number}')\n@weight(0)\ndef test_more(student):\n    'One more.'\n    {body}\n"
-    first = min((autograder.root / "source/graders/attention_scores").glob("test_*.py"))
-    with first.open("a") as tests:
-        tests.write(source)
+    """One more file of hidden tests, with a test that gives no points."""
+    source = "from gradescope_utils.autograder_utils.decorators import number, weight\n\n\n"
+    source += f"@number('{number}')\n@weight(0)\ndef test_more(student):\n    'One more.'\n    {body}\n"
+    (autograder.root / "source/graders/attention_scores/test_more.py").write_text(source)
 
 
 class TestSubmission:

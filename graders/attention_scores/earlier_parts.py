@@ -1,0 +1,39 @@
+"""Charging a mistake once: what a student's earlier parts get wrong is not charged to the parts that build on them.
+
+A part that builds on earlier ones (5 on 4; 6 on 3, 4 and 5) is judged given the student's own: its values by `carried`,
+of which a case can have one; everything else by `unless_inherited`.
+"""
+
+import torch
+
+from reference import attention_scores as ref
+from softmark import Failed, agree
+
+
+def holds(check, *args, **kwargs):
+    """Whether the student passes a check that is no test of this part."""
+    try:
+        check(*args, **kwargs)
+    except Failed:
+        return False
+    return True
+
+
+def unless_inherited(earlier, check, *args, **kwargs):
+    """Make a check; when it fails although the earlier parts pass it, each with its arguments, this part is charged."""
+    try:
+        check(*args, **kwargs)
+    except Failed:
+        if all(holds(check, *part) for part in earlier):
+            raise
+
+
+def gives(want, function, *args):
+    """Whether the student's function gives this value, where that is no test of this part."""
+    return holds(lambda: agree(function(*args), want))
+
+
+def stable(student):
+    """Whether the student's part 4 survives large scores; if not, parts 5 and 6 are asked without them."""
+    S = torch.tensor([[1000, 1000, 990], [-1000, -1000, -990], [1000, -1000, 0]], dtype=torch.float64)
+    return gives(ref.softmax_rows(S), student.softmax_rows, S)

@@ -1,0 +1,32 @@
+"""Draws of the hidden tests that several parts are judged on, and the cases they are made for."""
+
+import torch
+
+from softmark import draw
+
+ONE_AND_TWO = [(3,), (2, 3)]
+NONE_ONE_TWO = [(), (3,), (2, 3)]
+BOTH_DTYPES = [torch.float64, torch.float32]
+
+
+def name_of(value):
+    """Parts of a case's id."""
+    return f"batch{len(value)}" if isinstance(value, tuple) else str(value).removeprefix("torch.")
+
+
+def draw_large_scores(dtype=torch.float64):
+    """Rows around +1000 and around -1000, a row that holds both, and an ordinary one."""
+    level = torch.tensor([1000.0, -1000.0, 1000.0, 900.0, 0.0], dtype=dtype).unsqueeze(-1).repeat(1, 7)
+    level[2, 3:] = -1000
+    return 2 * draw("batch heads m n", batch=2, heads=3, m=5, n=7, dtype=dtype) + level
+
+
+def random_mask(*sizes):
+    """True now and then. The first query may look everywhere, the others at one key at least, not at all."""
+    x = draw(" ".join(map(str, sizes)))
+    mask = x < -0.2
+    mask.scatter_(-1, x.argmin(-1, keepdim=True), True)
+    mask.scatter_(-1, x.argmax(-1, keepdim=True), False)
+    if sizes[-2] > 1:
+        mask[..., 0, :] = True
+    return mask

@@ -1,0 +1,53 @@
+"""Part 1, attend: the parameter-free layer."""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.attention_scores.inputs import ONE_AND_TWO, name_of
+from reference import attention_scores as ref
+from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+
+
+@number("1.1")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", [{"T": 5, "d": 3}, {"T": 3, "d": 8}], ids=["narrow", "wide"])
+def test_attend(student, sizes):
+    """The context of one query, without batch."""
+    h, X = draw("d", "T d", **sizes)
+    agree(student.attend, ref.attend, h, X)
+    agree(student.attend, ref.attend, h, X[:1])
+
+
+@number("1.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", ONE_AND_TWO, ids=name_of)
+def test_attend_batch(student, batch):
+    """The context with batch dimensions in front."""
+    h, X = draw("batch d", "batch T d", batch=batch, T=5, d=7)
+    agree(student.attend, ref.attend, h, X)
+    agree(student.attend, ref.attend, h, X[..., :1, :])
+
+
+@number("1.3")
+@weight(0.25)
+@visibility("after_published")
+def test_attend_gradients(student):
+    """Gradients reach the query and the tokens."""
+    h, X = draw("batch d", "batch T d", batch=2, T=5, d=3)
+    agree(student.attend, ref.attend, h, X)
+    gradients_agree(student.attend, ref.attend, h, X)
+
+
+@number("1.4")
+@weight(0.25)
+@visibility("after_published")
+def test_attend_manners(student):
+    """float32 stays float32, the inputs stay as they were, and any device will do."""
+    h, X = draw("batch d", "batch T d", batch=2, T=5, d=3, dtype=torch.float32)
+    agree(student.attend, ref.attend, h, X)
+    keeps_dtype(student.attend, h, X)
+    leaves_inputs(student.attend, h, X)
+    works_on_meta(student.attend, h, X)

@@ -1,0 +1,59 @@
+"""Part 2, project: queries, keys and values."""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.attention_scores.inputs import ONE_AND_TWO, name_of
+from reference import attention_scores as ref
+from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+
+RECTANGULAR = {"T": 5, "D": 6, "d_k": 3, "d_v": 4}
+SQUARE = {"T": 5, "D": 4, "d_k": 4, "d_v": 4}
+
+
+def draw_tokens_and_weights(sizes, batch=(), dtype=torch.float64):
+    return draw("batch T D", "D d_k", "D d_k", "D d_v", batch=batch, dtype=dtype, **sizes)
+
+
+@number("2.1")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", [RECTANGULAR, SQUARE], ids=["rectangular", "square"])
+def test_project(student, sizes):
+    """Queries, keys and values, in this order."""
+    X, *W = draw_tokens_and_weights(sizes)
+    agree(student.project, ref.project, X, *W)
+    agree(student.project, ref.project, X[:1], *W)
+
+
+@number("2.2")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", ONE_AND_TWO, ids=name_of)
+def test_project_batch(student, batch):
+    """Queries, keys and values with batch dimensions in front."""
+    agree(student.project, ref.project, *draw_tokens_and_weights(RECTANGULAR, batch))
+
+
+@number("2.3")
+@weight(0.25)
+@visibility("after_published")
+def test_project_gradients(student):
+    """Gradients reach the tokens and each of the three weights."""
+    inputs = draw_tokens_and_weights(RECTANGULAR, (2,))
+    agree(student.project, ref.project, *inputs)
+    gradients_agree(student.project, ref.project, *inputs)
+
+
+@number("2.4")
+@weight(0.25)
+@visibility("after_published")
+def test_project_manners(student):
+    """float32 stays float32, the inputs stay as they were, and any device will do."""
+    inputs = draw_tokens_and_weights(RECTANGULAR, (2,), torch.float32)
+    agree(student.project, ref.project, *inputs)
+    for output in range(3):
+        keeps_dtype(student.project, *inputs, output=output)
+    leaves_inputs(student.project, *inputs)
+    works_on_meta(student.project, *inputs)

@@ -1,0 +1,105 @@
+"""Part 5, masked_softmax: softmax under a mask, given the student's own part 4."""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.attention_scores.earlier_parts import stable, unless_inherited
+from graders.attention_scores.inputs import NONE_ONE_TWO, draw_large_scores, name_of, random_mask
+from reference import attention_scores as ref
+from softmark import Failed, agree, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+from softmark.verdict import current
+
+
+def batch_for_masks(student, batch):
+    """The batch dimensions, or none if the student's part 4 cannot process them."""
+    S = torch.ones(*batch, 5, 7, dtype=torch.float64)
+    try:
+        A = student.softmax_rows(S)
+    except Failed:
+        return ()
+    return batch if getattr(A, "shape", None) == S.shape else ()
+
+
+def agree_masked(student, S, mask):
+    carried = {"softmax_rows": student.softmax_rows}
+    agree(student.masked_softmax, ref.masked_softmax, S, mask, carried=carried)
+
+
+@number("5.1")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", NONE_ONE_TWO, ids=name_of)
+def test_masked_softmax(student, batch):
+    """A mask for every example, and in every row at least one allowed key."""
+    batch = batch_for_masks(student, batch)
+    S = 2 * draw("batch m n", batch=batch, m=5, n=7)
+    agree_masked(student, S, random_mask(*batch, 5, 7))
+
+
+@number("5.2")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", [(5, 7), (2, 1, 5, 7), (2, 1, 1, 7)], ids=["for_all", "for_heads", "for_queries"])
+def test_masked_softmax_broadcast(student, sizes):
+    """A mask that is shared by examples, by heads, or by heads and queries."""
+    batch = batch_for_masks(student, (2, 3))
+    S = 2 * draw("batch m n", batch=batch, m=5, n=7)
+    agree_masked(student, S, random_mask(*(sizes if batch else sizes[-2:])))
+
+
+@number("5.3")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", NONE_ONE_TWO, ids=name_of)
+def test_masked_softmax_blocked_row(student, batch):
+    """A row whose keys are all blocked is exactly 0, the other rows are not."""
+    batch = batch_for_masks(student, batch)
+    S, without = 2 * draw("batch m n", batch=batch, m=5, n=7), random_mask(*batch, 5, 7)
+    mask = without.clone()
+    mask[..., 3, :] = False
+    if batch:
+        mask[0], mask[-1] = mask[0].roll(1, dims=-2), without[-1]
+    agree_masked(student, S, mask)
+
+
+@number("5.4")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("blocked_are", ["high", "low"])
+@pytest.mark.parametrize("deep", [False, True], ids=["mild", "deep"])
+def test_masked_softmax_spread(student, deep, blocked_are):
+    """Nothing leaks from a blocked key, whatever its score is and however low those of the allowed keys are."""
+    S, mask = draw("m n", m=6, n=7), random_mask(6, 7)
+    depth = [0, 10, 50, 100, 1000, 10_000] if deep else [0, 10, 20, 30, 50, 100]
+    depth = torch.tensor(depth, dtype=S.dtype).unsqueeze(-1)
+    if not stable(student):
+        depth = depth.clamp(max=100)
+    allowed = (30 if deep else 3) * S - depth
+    blocked = S + depth.clamp(max=500) if blocked_are == "high" else S - depth
+    agree_masked(student, torch.where(mask, allowed, blocked), mask)
+
+
+@number("5.5")
+@weight(0.25)
+@visibility("after_published")
+def test_masked_softmax_gradients(student):
+    """Gradients: finite, and 0 for what is blocked."""
+    S, mask = draw("m n", m=5, n=7), random_mask(5, 7)
+    mask[2] = False
+    agree_masked(student, S, mask)
+    if not current().carried:
+        earlier = [(student.softmax_rows, ref.softmax_rows, draw_large_scores())]
+        unless_inherited(earlier, gradients_agree, student.masked_softmax, ref.masked_softmax, S, mask)
+
+
+@number("5.6")
+@weight(0.25)
+@visibility("after_published")
+def test_masked_softmax_manners(student):
+    """float32 stays float32, scores and mask stay as they were, and any device will do."""
+    S, mask = draw("m n", m=5, n=7, dtype=torch.float32) - 5, random_mask(5, 7)
+    agree_masked(student, S, mask)
+    earlier = [(student.softmax_rows, S)]
+    for check in (keeps_dtype, leaves_inputs, works_on_meta):
+        unless_inherited(earlier, check, student.masked_softmax, S, mask)
