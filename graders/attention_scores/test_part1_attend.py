@@ -16,6 +16,7 @@ from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, w
 def test_attend(student, sizes):
     """The context of one query, without batch."""
     h, X = draw("d", "T d", **sizes)
+    h = h / 2  # no token outshines all the others: a choice of the best one differs from their weighted sum
     agree(student.attend, ref.attend, h, X)
     agree(student.attend, ref.attend, h, X[:1])
 
