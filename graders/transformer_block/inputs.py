@@ -1,0 +1,87 @@
+"""What the tests of several parts draw: masks, and the inputs and weights of a block."""
+
+import math
+
+import torch
+
+from softmark import draw
+
+EPS = 1e-5
+
+
+def batch_id(batch):
+    return f"batch{len(batch)}" if isinstance(batch, tuple) else None
+
+
+def narrowed(value):
+    if isinstance(value, dict):
+        return {name: narrowed(w) for name, w in value.items()}
+    if isinstance(value, tuple):
+        return tuple(narrowed(item) for item in value)
+    return value.float() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+
+def causal_mask(n):
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+def padding_mask(lengths, n):
+    """(batch, 1, n): the first lengths[b] tokens of example b."""
+    return torch.arange(n) < torch.tensor(lengths)[:, None, None]
+
+
+def random_mask(*shape):
+    """About half of the places; every row has an allowed key."""
+    mask = draw("shape", shape=shape) > 0
+    first = draw("shape", shape=shape).argmax(dim=-1, keepdim=True)
+    return mask.scatter(-1, first, True)
+
+
+WEIGHTS = {
+    **dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), "D D"),
+    **dict.fromkeys(("b_Q", "b_K", "b_V", "b_O", "b2", "gain1", "bias1", "gain2", "bias2"), "D"),
+    "W1": "D d_ff",
+    "b1": "d_ff",
+    "W2": "d_ff D",
+}
+BLOCKS = {
+    "three_heads": {"T": 5, "D": 12, "n_heads": 3, "d_ff": 7},
+    "one_head": {"T": 4, "D": 6, "n_heads": 1, "d_ff": 10},
+    "one_token": {"T": 1, "D": 10, "n_heads": 2, "d_ff": 3},
+    "square": {"T": 7, "D": 8, "n_heads": 2, "d_ff": 8},
+}
+USUAL = BLOCKS["three_heads"]
+
+
+def draw_block(batch=(), *, T, D, n_heads, d_ff):
+    """X, p and n_heads; what the sublayers put out is of order one."""
+    X = draw("batch T D", batch=batch, T=T, D=D)
+    p = {name: draw(spec, D=D, d_ff=d_ff) for name, spec in WEIGHTS.items()}
+    return X, {name: of_order_one(w, fan_in=w.shape[0]) for name, w in p.items()}, n_heads
+
+
+def of_order_one(w, fan_in):
+    return w / math.sqrt(fan_in) if w.dim() == 2 else w
+
+
+def scaled(p, names, factor):
+    return {name: factor * w if name in names.split() else w for name, w in p.items()}
+
+
+def draw_tiny_block(small, large=""):
+    """A problem in which ε matters: the tokens are small, and so is what is added to them."""
+    X, p, n_heads = draw_block((2,), **USUAL)
+    return 3e-3 * X, scaled(scaled(p, small, 1e-3), large, 300.0), n_heads
+
+
+MASKS = ["causal", "padding", "each_example", "two_batch_axes"]
+
+
+def draw_mask(kind, T):
+    """A batch and a mask for it, as many examples as there are heads in USUAL."""
+    return {
+        "causal": ((3,), causal_mask(T)),
+        "padding": ((3,), padding_mask([T - 1, 2, T], T)),
+        "each_example": ((3,), random_mask(3, T, T)),
+        "two_batch_axes": ((2, 3), random_mask(2, 1, T, T)),
+    }[kind]

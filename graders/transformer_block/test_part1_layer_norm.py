@@ -1,0 +1,91 @@
+"""Hidden tests: the transformer block, 20 points. Part 1: layer norm.
+
+From the isolated to the full: each test names one thing that can be wrong. A part that builds on earlier ones is also
+right with the student's own earlier parts (`carried`), so that each mistake is paid for once. Parts 5 and 6 have a
+second witness, PyTorch's nn.TransformerEncoderLayer: a reference that disagreed with it would be the graders' error.
+"""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.transformer_block.inputs import EPS, batch_id, narrowed
+from graders.transformer_block.manners import check_manners
+from reference import transformer_block as ref
+from softmark import Failed, agree, draw, gradients_agree
+from softmark.verdict import Category, Verdict, current
+
+
+def draw_tokens(batch=(), T=5, d=6, dtype=torch.float64):
+    """X, gain and bias."""
+    return draw("batch T d", "d", "d", batch=batch, T=T, d=d, dtype=dtype)
+
+
+@number("1.1")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", [{"T": 5, "d": 3}, {"T": 3, "d": 8}, {"T": 4, "d": 4}], ids=["5x3", "3x8", "4x4"])
+def test_layer_norm(student, sizes):
+    """Standardise every token, then gain and bias."""
+    X, gain, bias = draw_tokens(**sizes)
+    X = X + draw("T 1", T=sizes["T"])
+    agree(student.layer_norm, ref.layer_norm, X, gain, bias, EPS)
+    agree(student.layer_norm, ref.layer_norm, X[:1], gain, bias, EPS)
+
+
+@number("1.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(4,), (2, 3)], ids=batch_id)
+def test_layer_norm_batch(student, batch):
+    """Every token of every example has its own mean and variance."""
+    agree(student.layer_norm, ref.layer_norm, *draw_tokens(batch, T=5, d=7), EPS)
+
+
+@number("1.3")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("case", ["small_variance", "large_eps", "constant_tokens"])
+def test_layer_norm_eps(student, case):
+    """ε stands beside the variance, inside the root."""
+    X, gain, bias = draw_tokens((2,), d=4)
+    if case == "constant_tokens":
+        X[:, 1:4] = torch.tensor([2.5, 0.0, -1.5], dtype=X.dtype)[:, None]
+    if case == "small_variance":
+        X = 1e-3 * X
+    agree(student.layer_norm, ref.layer_norm, X, gain, bias, EPS if case == "small_variance" else 0.1)
+
+
+@number("1.4")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("offset", [10_000, -30_000])
+def test_layer_norm_offset(student, offset):
+    """Tokens far away from 0, in float32."""
+    _, gain, bias = draw_tokens(d=8)
+    X = offset + torch.randint(-4, 5, (2, 5, 8), generator=current().generator).double()  # all sums are exact
+    want = ref.layer_norm(X, gain, bias, EPS)
+    agree(student.layer_norm, want, X, gain, bias, EPS)
+    try:
+        agree(student.layer_norm, want.float(), *narrowed((X, gain, bias)), EPS)
+    except Failed as failure:
+        if failure.verdict.category not in (Category.VALUE, Category.NAN):
+            raise
+        fact = "tokens with a large mean come out wrong in float32, though not in float64: digits get lost on the way"
+        raise Failed(Verdict(Category.PROPERTY, fact)) from failure
+
+
+@number("1.5")
+@weight(0.5)
+@visibility("after_published")
+def test_layer_norm_gradients(student):
+    """Gradients reach the tokens, the gain and the bias; mean and variance pass their share on."""
+    gradients_agree(student.layer_norm, ref.layer_norm, *draw_tokens((2,), d=4), EPS)
+
+
+@number("1.6")
+@weight(0.5)
+@visibility("after_published")
+def test_layer_norm_manners(student):
+    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    check_manners(student.layer_norm, ref.layer_norm, *draw_tokens((2,), dtype=torch.float32), EPS)

@@ -1,0 +1,82 @@
+"""Hidden tests, part 2: the feed-forward sublayer."""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.transformer_block.inputs import batch_id
+from graders.transformer_block.manners import check_manners
+from reference import transformer_block as ref
+from softmark import Failed, agree, draw, gradients_agree, ignores_padding
+from softmark.verdict import Category, Verdict
+
+WIDE, NARROW, SQUARE = {"T": 5, "d": 4, "d_ff": 7}, {"T": 3, "d": 6, "d_ff": 2}, {"T": 3, "d": 5, "d_ff": 5}
+
+
+def draw_feed_forward(batch=(), dtype=torch.float64, **sizes):
+    """X, W1, b1, W2, b2."""
+    specs = "batch T d", "d d_ff", "d_ff", "d_ff d", "d"
+    return draw(*specs, batch=batch, dtype=dtype, **sizes)
+
+
+@number("2.1")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", [WIDE, NARROW, SQUARE], ids=["wide", "narrow", "square"])
+def test_feed_forward(student, sizes):
+    """Two linear layers with a ReLU between them."""
+    X, *weights = draw_feed_forward(**sizes)
+    agree(student.feed_forward, ref.feed_forward, X, *weights)
+    agree(student.feed_forward, ref.feed_forward, X[:1], *weights)
+
+
+@number("2.2")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(3,), (2, 3)], ids=batch_id)
+def test_feed_forward_batch(student, batch):
+    """The same network for every token of every example."""
+    agree(student.feed_forward, ref.feed_forward, *draw_feed_forward(batch, **WIDE))
+
+
+@number("2.3")
+@weight(0.25)
+@visibility("after_published")
+def test_feed_forward_tokens(student):
+    """No information moves between tokens."""
+    X, *weights = draw_feed_forward((2,), **WIDE)
+    try:
+        agree(student.feed_forward, ref.feed_forward, X, *weights)
+    except Failed as failure:
+        if failure.verdict.category is Category.VALUE and not failure.verdict.causes:
+            tokens_apart(student.feed_forward, X, *weights)  # says more than a wrong number
+        raise
+    tokens_apart(student.feed_forward, X, *weights)
+
+
+def tokens_apart(got, X, *rest):
+    """Changing all other tokens does not change what comes out for a token."""
+    others = torch.arange(X.shape[-2]) != 2
+    try:
+        ignores_padding(got, X, *rest, padding=others, compare=~others)
+    except Failed as failure:
+        if failure.verdict.category is not Category.PROPERTY:
+            raise
+        fact = "what comes out for a token changes with the other tokens of the sequence"
+        raise Failed(Verdict(Category.PROPERTY, fact)) from failure
+
+
+@number("2.4")
+@weight(0.25)
+@visibility("after_published")
+def test_feed_forward_gradients(student):
+    """Gradients reach the tokens, both weights and both biases."""
+    gradients_agree(student.feed_forward, ref.feed_forward, *draw_feed_forward((2,), **WIDE))
+
+
+@number("2.5")
+@weight(0.25)
+@visibility("after_published")
+def test_feed_forward_manners(student):
+    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    check_manners(student.feed_forward, ref.feed_forward, *draw_feed_forward((2,), torch.float32, **WIDE))

@@ -1,0 +1,75 @@
+"""Hidden tests, part 3: the post-norm block."""
+
+import pytest
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.transformer_block.blocks import (
+    OFF,
+    check_block,
+    check_block_gradients,
+    check_block_manners,
+    check_masked,
+    check_residuals,
+)
+from graders.transformer_block.inputs import BLOCKS, MASKS, USUAL, batch_id, draw_block, draw_tiny_block
+
+
+@number("3.1")
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("off", OFF)
+def test_post_norm_residuals(student, off):
+    """The way around each sublayer: what is left of the block when sublayers are switched off."""
+    check_residuals(student, "post_norm_block", off)
+
+
+@number("3.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", BLOCKS.values(), ids=BLOCKS)
+def test_post_norm_block(student, sizes):
+    """The whole block: one sequence, no mask."""
+    check_block(student, "post_norm_block", *draw_block(**sizes))
+
+
+@number("3.3")
+@weight(0.5)
+@visibility("after_published")
+@pytest.mark.parametrize("batch", [(2,), (2, 6)], ids=batch_id)
+def test_post_norm_batch(student, batch):
+    """The block with batch dimensions in front."""
+    check_block(student, "post_norm_block", *draw_block(batch, **USUAL))
+
+
+@number("3.4")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("kind", MASKS)
+def test_post_norm_mask(student, kind):
+    """The block under a mask: causal, padding, one for every example."""
+    check_masked(student, "post_norm_block", kind)
+
+
+@number("3.5")
+@weight(0.25)
+@visibility("after_published")
+def test_post_norm_eps(student):
+    """Both layer norms use EPS: tokens with a tiny variance."""
+    given = draw_tiny_block("W_O b_O W2 b2 gain1 bias1", "W_Q W_K W_V W1")
+    check_block(student, "post_norm_block", *given)
+
+
+@number("3.6")
+@weight(0.5)
+@visibility("after_published")
+def test_post_norm_gradients(student):
+    """Gradients flow back through both norms and both residual connections."""
+    check_block_gradients(student, "post_norm_block")
+
+
+@number("3.7")
+@weight(0.25)
+@visibility("after_published")
+def test_post_norm_manners(student):
+    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    check_block_manners(student, "post_norm_block")

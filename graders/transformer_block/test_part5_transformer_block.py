@@ -1,0 +1,204 @@
+"""Hidden tests, part 5: the block as a module."""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.transformer_block.earlier_parts import charge, earlier, in_either_width, in_float32, parts_1_and_2
+from graders.transformer_block.inputs import MASKS, draw_mask, random_mask, scaled
+from graders.transformer_block.manners import MODULE_MANNERS, same_in_both_modes
+from graders.transformer_block.modules import (
+    FUNCTIONS,
+    draw_module_weights,
+    loaded,
+    named,
+    naming_first,
+    own_runner,
+    run_block,
+    torch_layer,
+)
+from reference import transformer_block as ref
+from softmark import Failed, agree, draw, gradients_agree, uses_weights
+from softmark.verdict import current
+
+NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post_norm", "pre_norm"])
+MODULES = {
+    "no_batch": {"batch": (), "T": 5, "D": 12, "n_heads": 3, "d_ff": 7},
+    "one_batch": {"batch": (2,), "T": 5, "D": 12, "n_heads": 3, "d_ff": 7},
+    "two_batches": {"batch": (3, 6), "T": 4, "D": 10, "n_heads": 2, "d_ff": 16},
+    "one_token": {"batch": (2,), "T": 1, "D": 6, "n_heads": 1, "d_ff": 6},
+}
+SAME_AS_TORCH = set()
+"""The cases in which the reference was found to agree with PyTorch: it does so for every submission, or for none."""
+
+
+def require_same_as_torch(weights, X, mask, *sizes):
+    """PyTorch's own module gives the reference's numbers. Its masks are True where looking is forbidden."""
+    if current().id in SAME_AS_TORCH:
+        return
+    T, D = X.shape[-2:]
+    blocked = None
+    if mask is not None:
+        blocked = ~mask.expand(*X.shape[:-2], T, T).reshape(-1, T, T).repeat_interleave(sizes[1], dim=0)
+    theirs = loaded(torch_layer(*sizes), weights)(X.reshape(-1, T, D), src_mask=blocked)
+    if not torch.allclose(run_block(weights, X, mask, *sizes), theirs.reshape(X.shape), rtol=1e-9, atol=1e-9):
+        raise RuntimeError("the reference and PyTorch's nn.TransformerEncoderLayer disagree")
+    SAME_AS_TORCH.add(current().id)
+
+
+def check_module(student, weights, X, mask, *sizes):
+    """The student's module gives the reference's numbers."""
+    in_either_width(agree_module, student, weights, X, mask, *sizes)
+
+
+def agree_module(student, *given):
+    own, carried = own_runner(student), earlier(student, *FUNCTIONS)
+    with naming_first("TransformerBlock"):
+        try:
+            agree(own, run_block, *given, carried=carried)
+            return
+        except Failed as failure:
+            if failure.verdict.causes:
+                raise
+    agree(own, run_block, *given)
+
+
+def check_like_torch(student, *given):
+    """The student's module gives the numbers of PyTorch's."""
+    require_same_as_torch(*given)
+    check_module(student, *given)
+
+
+def check_module_of(student, norm_first, batch, T, D, n_heads, d_ff):
+    sizes = D, n_heads, d_ff
+    weights = draw_module_weights(*sizes)
+    check_like_torch(student, weights, draw("batch T D", batch=batch, T=T, D=D), None, *sizes, norm_first)
+
+
+def outlines(parameters):
+    """Names and shapes, with the values of the norms alone, whose start is prescribed."""
+    return {
+        name: value.detach() if name.startswith("norm") else torch.zeros(value.shape)
+        for name, value in parameters.items()
+    }
+
+
+def reference_outlines(*sizes):
+    return outlines(dict(ref.TransformerBlock(*sizes).named_parameters()))
+
+
+@number("5.1")
+@weight(0.25)
+@visibility("after_published")
+@NORMS
+def test_module_parameters(student, norm_first):
+    """The parameters of nn.TransformerEncoderLayer, by name and shape; gains start as 1, the norms' biases as 0."""
+    sizes = 6, 2, 5, norm_first
+    theirs = torch_layer(*sizes).state_dict()
+    if {name: w.shape for name, w in theirs.items()} != {
+        name: w.shape for name, w in ref.TransformerBlock(*sizes).named_parameters()
+    }:
+        raise RuntimeError("the reference's parameters are not those of nn.TransformerEncoderLayer")
+
+    def own_outlines(*sizes):
+        return outlines(student.TransformerBlock(*sizes[:3], norm_first=sizes[3]).parameters())
+
+    agree(own_outlines, reference_outlines, *sizes)
+    own = student.TransformerBlock(*sizes[:3], norm_first=norm_first)
+    own.has_entries(theirs)
+    uses_weights(own, draw("T D", T=4, D=6))
+
+
+@number("5.2")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", MODULES.values(), ids=MODULES)
+def test_module_post_norm(student, sizes):
+    """norm_first=False: the numbers of PyTorch's own module."""
+    check_module_of(student, False, **sizes)
+
+
+@number("5.3")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("sizes", MODULES.values(), ids=MODULES)
+def test_module_pre_norm(student, sizes):
+    """norm_first=True: the numbers of PyTorch's own module."""
+    check_module_of(student, True, **sizes)
+
+
+@number("5.4")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize(("kind", "norm_first"), zip(MASKS, [False, True, False, True], strict=True), ids=MASKS)
+def test_module_mask(student, kind, norm_first):
+    """Under a mask: causal, padding, one for every example; True means may look."""
+    batch, mask = draw_mask(kind, 5)
+    weights = draw_module_weights(12, 3, 7)
+    check_like_torch(student, weights, draw("batch T D", batch=batch, T=5, D=12), mask, 12, 3, 7, norm_first)
+
+
+@number("5.5")
+@weight(0.25)
+@visibility("after_published")
+@NORMS
+def test_module_eps(student, norm_first):
+    """Both norms of the module use EPS: tokens with a tiny variance."""
+    weights, small = draw_module_weights(12, 3, 7), "self_attn.out_proj.weight self_attn.out_proj.bias"
+    weights = scaled(weights, small + " linear2.weight linear2.bias", 1e-3)
+    if not norm_first:
+        weights = scaled(weights, "norm1.weight norm1.bias", 1e-3)
+        weights = scaled(weights, "self_attn.in_proj_weight linear1.weight", 300.0)
+    check_like_torch(student, weights, 3e-3 * draw("batch T D", batch=(2,), T=5, D=12), None, 12, 3, 7, norm_first)
+
+
+@number("5.6")
+@weight(0.75)
+@visibility("after_published")
+@NORMS
+def test_module_gradients(student, norm_first):
+    """Gradients reach the tokens and every parameter."""
+    sizes = 12, 3, 7, norm_first
+    weights, X, mask = draw_module_weights(*sizes[:3]), draw("batch T D", batch=(2,), T=5, D=12), random_mask(2, 5, 5)
+    check_like_torch(student, weights, X, mask, *sizes)
+    if current().carried:
+        return  # the gradients of a result that stands on other earlier parts are other ones
+    own = loaded(student.TransformerBlock(*sizes[:3], norm_first=norm_first), weights)
+    before = parts_1_to_4(weights, X, mask, *sizes)
+    charge(student, gradients_agree, own, loaded(torch_layer(*sizes), weights), [X], before)
+    charge(student, gradients_agree, own, loaded(ref.TransformerBlock(*sizes), weights), [X, mask], before)
+
+
+def parts_1_to_4(weights, X, mask, D, n_heads, d_ff, norm_first):
+    """The earlier parts of a module, with the arguments it calls them with."""
+    p, block = weights_by_part(weights), "pre_norm_block" if norm_first else "post_norm_block"
+    return [*parts_1_and_2(X, p), (block, (X, p, n_heads, mask))]
+
+
+@number("5.7")
+@weight(0.5)
+@visibility("after_published")
+def test_module_manners(student):
+    """The same in eval mode and every time, in float32 and on any device; inputs and parameters are left alone."""
+    sizes = 12, 3, 7, True
+    weights, X, mask = draw_module_weights(*sizes[:3]), draw("batch T D", batch=(2,), T=5, D=12), random_mask(2, 5, 5)
+    weights, X = in_float32(student, (weights, X))
+    own = loaded(student.TransformerBlock(*sizes[:3], norm_first=True), weights)
+    same_in_both_modes(own, X, mask)
+    check_module(student, weights, X, mask, *sizes)
+    agree(named(own.state_dict(), weights), weights)
+    for check in MODULE_MANNERS:
+        charge(student, check, own, None, [X, mask], parts_1_to_4(weights, X, mask, *sizes))
+
+
+def weights_by_part(weights):
+    """PyTorch's weights under the names of parts 3 and 4, as (in, out)."""
+    p = {}
+    for kind, letter in (("weight", "W"), ("bias", "b")):
+        for role, block in zip("QKV", weights[f"self_attn.in_proj_{kind}"].chunk(3), strict=True):
+            p[f"{letter}_{role}"] = block.T.contiguous() if kind == "weight" else block
+        p[f"{letter}_O"] = weights[f"self_attn.out_proj.{kind}"]
+        p[f"{letter}1"], p[f"{letter}2"] = weights[f"linear1.{kind}"], weights[f"linear2.{kind}"]
+    for i in (1, 2):
+        p[f"gain{i}"], p[f"bias{i}"] = weights[f"norm{i}.weight"], weights[f"norm{i}.bias"]
+    return p | {name: p[name].T.contiguous() for name in ("W_O", "W1", "W2")}
