@@ -46,8 +46,8 @@ WEIGHTS = {
 }
 BLOCKS = {
     "three_heads": {"T": 5, "D": 12, "n_heads": 3, "d_ff": 7},
-    "one_head": {"T": 4, "D": 6, "n_heads": 1, "d_ff": 10},
-    "one_token": {"T": 1, "D": 10, "n_heads": 2, "d_ff": 3},
+    "one_head": {"T": 9, "D": 6, "n_heads": 1, "d_ff": 10},
+    "one_token": {"T": 1, "D": 10, "n_heads": 2, "d_ff": 16},
     "square": {"T": 7, "D": 8, "n_heads": 2, "d_ff": 8},
 }
 USUAL = BLOCKS["three_heads"]
@@ -70,7 +70,7 @@ def scaled(p, names, factor):
 
 def draw_tiny_block(small, large=""):
     """A problem in which ε matters: the tokens are small, and so is what is added to them."""
-    X, p, n_heads = draw_block((2,), **USUAL)
+    X, p, n_heads = draw_block((6,), **USUAL)
     return 3e-3 * X, scaled(scaled(p, small, 1e-3), large, 300.0), n_heads
 
 

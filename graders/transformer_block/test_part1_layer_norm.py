@@ -48,11 +48,12 @@ def test_layer_norm_batch(student, batch):
 @pytest.mark.parametrize("case", ["small_variance", "large_eps", "constant_tokens"])
 def test_layer_norm_eps(student, case):
     """ε stands beside the variance, inside the root."""
-    X, gain, bias = draw_tokens((2,), d=4)
+    X, gain, bias = draw_tokens((6,), d=4)
     if case == "constant_tokens":
         X[:, 1:4] = torch.tensor([2.5, 0.0, -1.5], dtype=X.dtype)[:, None]
     if case == "small_variance":
-        X = 1e-3 * X
+        sizes = torch.logspace(-4, -2, 5, dtype=X.dtype)[:, None]  # σ² from far below ε to above it
+        X, gain = sizes * X, 30 * gain
     agree(student.layer_norm, ref.layer_norm, X, gain, bias, EPS if case == "small_variance" else 0.1)
 
 

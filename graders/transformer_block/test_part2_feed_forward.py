@@ -10,7 +10,7 @@ from reference import transformer_block as ref
 from softmark import Failed, agree, draw, gradients_agree, ignores_padding
 from softmark.verdict import Category, Verdict
 
-WIDE, NARROW, SQUARE = {"T": 5, "d": 4, "d_ff": 7}, {"T": 3, "d": 6, "d_ff": 2}, {"T": 3, "d": 5, "d_ff": 5}
+WIDE, NARROW, SQUARE = {"T": 16, "d": 4, "d_ff": 7}, {"T": 16, "d": 6, "d_ff": 2}, {"T": 16, "d": 5, "d_ff": 5}
 
 
 def draw_feed_forward(batch=(), dtype=torch.float64, **sizes):

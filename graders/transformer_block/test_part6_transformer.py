@@ -30,11 +30,11 @@ from softmark.verdict import Answer, current
 
 VOCABULARY, LONGEST, D, N_HEADS, D_FF, LAYERS = SMALL = 11, 9, 12, 3, 7, 2
 TOKENS = {
-    "no_batch": ((), 5, False),
+    "no_batch": ((), 8, False),
     "one_batch": ((4,), 5, True),
     "two_batches": ((2, 3), 4, False),
     "longest": ((2,), LONGEST, True),
-    "one_token": ((3,), 1, False),
+    "one_token": ((8,), 1, False),
 }
 
 
