@@ -6,6 +6,7 @@ import torch
 from softmark.verdict import Case, agree, draw, judging
 from softmark.verdict.carried import AT_MOST
 from tests.verdict import lecture as ref
+from tests.verdict.lecture import softmax_rows
 from tests.verdict.students import InProcess, failure
 
 
@@ -180,3 +181,13 @@ class TestGuards:
         """A name that the reference does not call is refused even when the student's answer is right."""
         with pytest.raises(TypeError, match='carried names "score", which attention does not call'):
             agree(InProcess(ref.attention), ref.attention, *qkv, carried={"score": InProcess(unscaled)})
+
+    def test_a_name_out_of_reach_is_the_test_authors_mistake(self, case, qkv):
+        """What a file has imported by name is not replaced there: nothing would ever be carried."""
+
+        def attention(Q, K, V):
+            return softmax_rows(ref.scores(Q, K)) @ V
+
+        agree(InProcess(attention), attention, *qkv, carried={"scores": InProcess(ref.scores)})
+        with pytest.raises(TypeError, match='carried names "softmax_rows", which is imported from another file'):
+            agree(InProcess(attention), attention, *qkv, carried={"softmax_rows": InProcess(with_residual)})

@@ -18,7 +18,7 @@ from softmark.verdict.case import Case
 from softmark.verdict.compare import agrees
 from softmark.verdict.leaves import map_tensors, tensors_in
 from softmark.verdict.model import Failed
-from softmark.verdict.plant import Target, instead, planted, reachable
+from softmark.verdict.plant import Target, instead, out_of_reach, planted, reachable
 from softmark.verdict.truth import Truth, given, numeric_leaves
 
 AT_MOST = 8
@@ -32,7 +32,8 @@ class _NotCarried(Exception):
 def require_called(want: Any, earlier: Iterable[str]) -> None:
     """Refuse names that the reference does not call: a carried part that can never be carried is a slip in a test."""
     for name in earlier:
-        _target(want, name)
+        if out_of_reach(_target(want, name), want):
+            raise TypeError(f'carried names "{name}", which is imported from another file: call it from its own')
 
 
 def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., Any]], case: Case) -> bool:

@@ -7,6 +7,7 @@ there is put back whatever happens.
 from __future__ import annotations
 
 import copy
+import dis
 import functools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -55,6 +56,16 @@ def reachable(want: Target) -> Sequence[Target]:
 @functools.lru_cache(maxsize=512)
 def _reached(function: FunctionType) -> Sequence[Target]:
     return tuple(_search(function))
+
+
+def out_of_reach(target: Target, want: Target) -> bool:
+    """Whether something that `want` calls has imported the target by name: what is planted is not seen there."""
+    return any(
+        caller.__globals__ is not _namespace(target)
+        and any(caller.__globals__.get(name) is target for name in _globals(caller.__code__))
+        for caller in reachable(want)
+        if isinstance(caller, FunctionType)
+    )
 
 
 def _search(want: Target) -> list[Target]:
@@ -144,6 +155,13 @@ def _named_in(part: Target) -> list[Any]:
     for module in [value for value in values if isinstance(value, ModuleType) and not _is_torch(value)]:
         values += [vars(module)[name] for name in names if name in vars(module)]
     return [value for value in values if not isinstance(value, ModuleType)]
+
+
+@functools.lru_cache(maxsize=512)
+def _globals(code: CodeType) -> frozenset[str]:
+    """The names that a function's code looks up in its module, and not in something it has by another name."""
+    own = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    return frozenset(own.union(*(_globals(constant) for constant in code.co_consts if isinstance(constant, CodeType))))
 
 
 def _names(code: CodeType) -> set[str]:
