@@ -1,7 +1,7 @@
 """What a part that builds on earlier ones needs to be also right with the student's own: a mistake is charged once."""
 
 from graders.lstm_gates.inputs import gate_values, step_inputs
-from softmark import Failed, draw
+from softmark import Failed, draw, holds
 
 STEP = ("gate_inputs", "gates", "next_state")
 
@@ -9,14 +9,6 @@ STEP = ("gate_inputs", "gates", "next_state")
 def earlier(student, *names):
     """The student's own versions of earlier parts."""
     return {name: getattr(student, name) for name in names}
-
-
-def holds(check, *args):
-    try:
-        check(*args)
-    except Failed:
-        return False
-    return True
 
 
 def unless_inherited(student, check, own, *args):

@@ -5,11 +5,11 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 from torch import nn
 
-from graders.lstm_gates.earlier_parts import earlier, holds
+from graders.lstm_gates.earlier_parts import earlier
 from graders.lstm_gates.inputs import sequence_inputs
 from graders.lstm_gates.modules import in_float64, maker, random_weights, run, run_reference
 from graders.lstm_gates.pytorch import require_agreement
-from softmark import Failed, agree, draw, keeps_dtype
+from softmark import Failed, agree, draw, holds, keeps_dtype
 from softmark.verdict import Category
 
 

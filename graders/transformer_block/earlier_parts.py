@@ -4,17 +4,8 @@ import torch
 
 from graders.transformer_block.inputs import EPS, narrowed
 from reference import transformer_block as ref
-from softmark import Failed, agree, keeps_dtype
+from softmark import Failed, agree, holds, keeps_dtype
 from softmark.verdict import Answer, Category, current
-
-
-def holds(check, *args, **kwargs):
-    """Whether an earlier part passes a check; if it does not, a later part is not charged for it again."""
-    try:
-        check(*args, **kwargs)
-    except Failed:
-        return False
-    return True
 
 
 def agree_unnamed(*args, **kwargs):

@@ -7,7 +7,6 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.transformer_block.earlier_parts import (
     agree_unnamed,
     earlier,
-    holds,
     in_either_width,
     in_float32,
     is_to_blame,
@@ -25,7 +24,7 @@ from graders.transformer_block.modules import (
     torch_layer,
 )
 from reference import transformer_block as ref
-from softmark import Failed, agree, causal, draw, gradients_agree, raises, uses_weights
+from softmark import Failed, agree, causal, draw, gradients_agree, holds, raises, uses_weights
 from softmark.verdict import Answer, current
 
 VOCABULARY, LONGEST, D, N_HEADS, D_FF, LAYERS = SMALL = 11, 9, 12, 3, 7, 2

@@ -15,6 +15,7 @@ _VERDICT = frozenset(
         "draw",
         "equivalent",
         "gradients_agree",
+        "holds",
         "ignores_padding",
         "keeps_dtype",
         "leaves_inputs",

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from softmark.verdict import Case, agree, draw, judging
+from softmark.verdict import Case, agree, draw, holds, judging
 from softmark.verdict.carried import AT_MOST
 from tests.verdict import lecture as ref
 from tests.verdict.lecture import softmax_rows
@@ -191,3 +191,16 @@ class TestGuards:
         agree(InProcess(attention), attention, *qkv, carried={"scores": InProcess(ref.scores)})
         with pytest.raises(TypeError, match='carried names "softmax_rows", which is imported from another file'):
             agree(InProcess(attention), attention, *qkv, carried={"softmax_rows": InProcess(with_residual)})
+
+
+class TestHolds:
+    """Whether an earlier part passes a check, so that its own fault is not charged again."""
+
+    def test_tells_a_pass_from_a_failure(self, case, qkv):
+        Q, K, _ = qkv
+        assert [holds(agree, InProcess(own), ref.scores, Q, K) for own in (ref.scores, unscaled)] == [True, False]
+
+    def test_lets_a_fault_of_the_check_through(self, case, qkv):
+        """An error that is no failure of the student's is not taken for one."""
+        with pytest.raises(ZeroDivisionError):
+            holds(lambda: 1 / 0)

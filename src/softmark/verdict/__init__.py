@@ -2,6 +2,7 @@
 
 from softmark.verdict.agree import agree
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable
+from softmark.verdict.carried import holds
 from softmark.verdict.case import Case, Check, current, judging
 from softmark.verdict.diagnose import common_causes, require_seen
 from softmark.verdict.draw import draw
@@ -57,6 +58,7 @@ __all__ = [
     "draw",
     "equivalent",
     "gradients_agree",
+    "holds",
     "ignores_padding",
     "judging",
     "keeps_dtype",

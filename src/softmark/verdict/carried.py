@@ -29,6 +29,15 @@ class _NotCarried(Exception):
     """The student's earlier result is nothing to build on."""
 
 
+def holds(check: Callable[..., object], *args: Any, **kwargs: Any) -> bool:
+    """Whether an earlier part passes a check; where it does not, a later part is not to be charged for it again."""
+    try:
+        check(*args, **kwargs)
+    except Failed:
+        return False
+    return True
+
+
 def require_called(want: Any, earlier: Iterable[str]) -> None:
     """Refuse names that the reference does not call: a carried part that can never be carried is a slip in a test."""
     for name in earlier:
