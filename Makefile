@@ -31,6 +31,9 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/hadolint docker/Dockerfile
+	$(BIN)/shellcheck docker/choose-python docker/make-wheelhouse docker/run_autograder docker/setup.sh .ci/run
+	$(BIN)/typos
 
 test: $(READY)
 	$(BIN)/pytest -n 2

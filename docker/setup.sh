@@ -106,7 +106,7 @@ check_wheelhouse() {
     (
         cd "$wheelhouse"
         sha256sum --check --strict --quiet SHA256SUMS &&
-            [ "$(ls -- *.whl | wc -l)" -eq "$(wc -l <SHA256SUMS)" ]
+            [ "$(find . -maxdepth 1 -name '*.whl' | wc -l)" -eq "$(wc -l <SHA256SUMS)" ]
     ) || fail "the wheelhouse is not what its SHA256SUMS says: make it again with docker/make-wheelhouse"
 }
 
@@ -124,6 +124,7 @@ fail() {
     exit 1
 }
 
-for step in ${*:-python softmark homework}; do
+[ $# -gt 0 ] || set -- python softmark homework
+for step; do
     "step_$step"
 done

@@ -53,7 +53,7 @@ class BlockOfModules(nn.Module):
 
 
 @equivalent(ref.TransformerBlock)
-class BlockAroundTheLibrarysAttention(nn.Module):
+class BlockAroundTorchAttention(nn.Module):
     def __init__(self, d_model, n_heads, d_ff, norm_first=False):
         super().__init__()
         self.n_heads = n_heads
