@@ -8,7 +8,7 @@ HOMEWORKS := attention_scores lstm_gates multi_head positional_encoding transfor
 # Student code is walled in as strongly as this user can: root gives it a user of its own.
 ISOLATION ?= $(if $(filter 0,$(shell id -u)),full,user)
 
-.PHONY: setup grade test lint
+.PHONY: setup grade test lint docs
 
 setup: $(READY)
 
@@ -37,3 +37,6 @@ lint: $(READY)
 
 test: $(READY)
 	$(BIN)/pytest -n 2
+
+docs: $(READY)
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --doctree-dir build/doctrees docs build/docs

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import softmark
 from softmark.grading.attempts import AttemptLimit
 from softmark.grading.homework import load_homework
-from tests.pictures import DOCS, PICTURES, documents
+from tests.documents import DOCS, PICTURES, documents
 
 ROOT = Path(__file__).parents[1]
 STRONGEST = "full" if os.geteuid() == 0 else "user"
@@ -98,6 +99,16 @@ class TestHomeworkPage:
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+class TestReferenceOfTheApi:
+    """docs/api.md."""
+
+    def test_has_every_public_name_once(self) -> None:
+        """It documents what `from softmark import …` gives, and nothing else."""
+        text = (ROOT / "docs/api.md").read_text()
+        documented = re.findall(r"^\.\. auto(?:function|exception|decorator):: (\w+)$", text, re.MULTILINE)
+        assert sorted(documented) == softmark.__all__
+
+
 class TestGradescopePage:
     """docs/gradescope.md."""
 
@@ -123,9 +134,11 @@ class TestGradescopePage:
 class TestGenerated:
     """Pictures and pages that the program makes of itself."""
 
-    @pytest.mark.parametrize("name", ["feedback.md", *(f"pictures/{p.name}" for p in sorted(PICTURES.glob("*.svg")))])
+    PAGES = ("commands.md", "feedback.md", *(f"pictures/{picture.name}" for picture in sorted(PICTURES.glob("*.svg"))))
+
+    @pytest.mark.parametrize("name", PAGES)
     def test_is_fresh(self, name: str) -> None:
-        """It shows what the program says today: run `python -m tests.pictures` if it does not."""
+        """It shows what the program says today: run `python -m tests.documents` if it does not."""
         assert (DOCS / name).read_text() == documents()[DOCS / name]
 
     def test_shows_ten_failures(self) -> None:

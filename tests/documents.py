@@ -1,6 +1,6 @@
-"""Makes the pictures of the documents, and docs/feedback.md, from the program's own output.
+"""Makes the generated documents from the program's own output: pictures, docs/feedback.md, docs/commands.md.
 
-`python -m tests.pictures` writes them anew; a test says when they are stale.
+`python -m tests.documents` writes them anew; a test says when they are stale.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
+import typer
 from rich.console import Console
+from typer.testing import CliRunner
 
 from softmark.authoring.field_trial import Series, Subject, grade_all
 from softmark.authoring.plant import plant
 from softmark.batch.one import grade_file
+from softmark.cli.app import app
 from softmark.grading.entries import entries_of
 from softmark.grading.homework import load_homework
 from softmark.grading.messages import Setup
@@ -32,6 +35,12 @@ DOCS = ROOT / "docs"
 PICTURES = DOCS / "pictures"
 LEVEL = "full" if os.geteuid() == 0 else "user"
 WIDTH = 100
+COMMANDS = """\
+# Commands
+
+Every command ends with exit code 0 when it did what was asked, 1 when it found something to mend, 2 when something was
+asked for that cannot be done, and 3 when the grader itself failed. This page is what `--help` says.
+"""
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,15 @@ FAILURES = (
 )
 
 
+def write_commands() -> str:
+    """Return docs/commands.md: every command with the text of its --help."""
+    page = [COMMANDS]
+    for name in typer.main.get_command(app).commands:
+        told = CliRunner().invoke(app, [name, "--help"], prog_name="softmark", terminal_width=WIDTH)
+        page += [f"## softmark {name}\n", f"```text\n{told.stdout.strip()}\n```\n"]
+    return "\n".join(page).rstrip() + "\n"
+
+
 def draw_grade() -> str:
     """The terminal after `softmark grade` of the sample submission, as a student would see it."""
     homework = load_homework("attention_scores", ROOT)
@@ -91,6 +109,7 @@ def documents() -> dict[Path, str]:
             made[PICTURES / f"{name}-matrix.svg"] = standalone(drawing.picture)
             page += ["", f"![Expected, got, difference](pictures/{name}-matrix.svg)"]
             break
+    made[DOCS / "commands.md"] = write_commands()
     made[DOCS / "feedback.md"] = "\n".join(page) + "\n"
     return made
 
