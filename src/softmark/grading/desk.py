@@ -17,6 +17,7 @@ from _pytest.subtests import SubtestReport
 
 from softmark.grading import trial
 from softmark.grading.entries import MistakesOnDemand
+from softmark.grading.handed import Handed
 from softmark.grading.hearing import seed_of
 from softmark.grading.homework import Homework
 from softmark.grading.marks import TestSpec, base_nodeid
@@ -25,6 +26,7 @@ from softmark.grading.plugin import DESK
 from softmark.grading.precedents import Precedents
 from softmark.grading.session import StudentSession
 from softmark.grading.setters import listening
+from softmark.sandbox.failures import SandboxLost
 from softmark.verdict.case import Case
 from softmark.verdict.mistakes import Registry
 
@@ -43,6 +45,8 @@ class Desk:
         self._parts: dict[str, str] = {}
         self._trial: trial.Trial | None = None
         self._precedents = Precedents() if precedents else None
+        self._right_with_reference: set[str] = set()
+        """Tests that were run with the reference, because they stumbled over an answer, and that it passes."""
 
     def attach(self, config: pytest.Config) -> None:
         """Be found by the `student` fixture."""
@@ -62,14 +66,42 @@ class Desk:
     def judge(self, item: pytest.Item, session: StudentSession) -> trial.Trial:
         """Run one case of one test against the submission in hand.
 
-        A failure in a worker that other parts have used is judged again in a fresh one (see session.py).
+        A failure in a worker that other parts have used is judged again in a fresh one (see session.py). Raises
+        SandboxLost if no process can be had any more.
         """
         self.session = session
         judged = self._attempt(item, session)
         if judged.failed and not session.hearing.pure:
             session.renew()
             judged = self._attempt(item, session)
+        for error in judged.errors:
+            if isinstance(error, SandboxLost):
+                raise error
+        if judged.may_be_unfit and session.hearing.asked and self._reference_passes(item, session):
+            judged.unfit = True
+            session.unfit.append(f"{judged.spec.number}: {judged.unfit_words}")
         return judged
+
+    def _reference_passes(self, item: pytest.Item, session: StudentSession) -> bool:
+        """Whether the test passes when the reference is handed in. If so, what it stumbled over is the answer."""
+        homework = self.homework
+        if homework is None or not homework.reference.is_file():
+            return False
+        if item.nodeid not in self._right_with_reference:
+            session.renew()  # a sandbox has one student process at a time
+            self.session = own = session.of_another(
+                Handed(homework.file, {homework.file: homework.reference.read_bytes()})
+            )
+            own.naming_budget = 0.0
+            try:
+                judged = self._attempt(item, own)
+            finally:
+                own.close()
+                self.session = session
+            if judged.failed or judged.fault is not None:
+                return False
+            self._right_with_reference.add(item.nodeid)
+        return True
 
     def name_mistakes(self, trials: list[trial.Trial]) -> None:
         """Settle what the failures of a whole part are called."""

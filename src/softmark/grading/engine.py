@@ -31,6 +31,7 @@ from softmark.grading.judging import Judge
 from softmark.grading.lanes import Lane, answer, judges_beside
 from softmark.grading.marks import read_specs
 from softmark.grading.messages import Ready, Refused, Setup, receive, send
+from softmark.sandbox.failures import SandboxLost
 from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
 from softmark.sandbox.levels import Level
 from softmark.sandbox.zygote import Zygote
@@ -125,6 +126,8 @@ def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: S
             sandbox.close()
     except (ConfigError, UsageError) as error:
         send(replies, Refused(str(error), usage=True))
+    except SandboxLost as lost:
+        send(replies, Refused(str(lost), usage=False))
     finally:
         if zygote is not None:
             zygote.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import msgspec
@@ -30,8 +30,8 @@ from softmark.grading.result import (
 )
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession
 from softmark.grading.student import own_frames
-from softmark.grading.trial import Trial
-from softmark.sandbox.failures import GraderFault
+from softmark.grading.trial import Trial, explained, not_judged
+from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.machine import fitting
@@ -86,29 +86,43 @@ class Judge:
                 yield so_far
         except NotLoadable as refusal:
             result = not_loadable(result, refusal, session)
-        except GraderFault as fault:
-            result = broken_off(result, str(fault))
+        except Exception as fault:  # a fault of the grader; a class goes on with the next submission
+            result = broken_off(result, explained(fault))
         finally:
-            session.close()
+            unclosed = _close(session)
+        result = msgspec.structs.replace(result, staff_notes=(*result.staff_notes, *unclosed))
         yield self._closed(result, session, time.monotonic() - start)
 
     def _run(self, session: StudentSession, result: Result) -> Iterator[Result]:
-        """The tests part by part; when a part is finished, its mistakes are named and its tests rewritten."""
+        """The tests part by part. A fault of the grader in one part leaves the others their marks."""
         session.load()
-        for _, specs in groupby(self._desk.specs, key=lambda spec: spec.part):
-            tests: list[tuple[TestSpec, list[Trial]]] = []
-            unrun: list[TestResult] = []
-            for spec in specs:
-                if session.out_of_time:
-                    unrun.append(_not_run(spec))
-                    continue
-                tests.append((spec, [self._desk.judge(item, session) for item in self._items[spec.nodeid]]))
-                if self._setup.progress:
-                    result = result.with_test(_finished(*tests[-1]))
+        for _, group in groupby(self._desk.specs, key=lambda spec: spec.part):
+            specs = tuple(group)
+            try:
+                for so_far in self._part(specs, session, result):
+                    result = so_far
                     yield result
-            self._desk.name_mistakes([trial for _, trials in tests for trial in trials])
-            result = result.with_test(*unrun, *(_finished(spec, trials) for spec, trials in tests))
-            yield result
+            except (SandboxLost, NotLoadable):
+                raise
+            except Exception as fault:
+                result = result.with_test(*(_not_judged(spec, explained(fault)) for spec in specs))
+                yield result
+                session.renew()
+
+    def _part(self, specs: Sequence[TestSpec], session: StudentSession, result: Result) -> Iterator[Result]:
+        """The tests of one part; when it is finished, its mistakes are named and its tests rewritten."""
+        tests: list[tuple[TestSpec, list[Trial]]] = []
+        unrun: list[TestResult] = []
+        for spec in specs:
+            if session.out_of_time:
+                unrun.append(_not_run(spec))
+                continue
+            tests.append((spec, [self._desk.judge(item, session) for item in self._items[spec.nodeid]]))
+            if self._setup.progress:
+                result = result.with_test(_finished(*tests[-1]))
+                yield result
+        self._desk.name_mistakes([trial for _, trials in tests for trial in trials])
+        yield result.with_test(*unrun, *(_finished(spec, trials) for spec, trials in tests))
 
     def _closed(self, result: Result, session: StudentSession, seconds: float) -> Result:
         out, err = session.printed()
@@ -139,6 +153,10 @@ def _finished(spec: TestSpec, trials: list[Trial]) -> TestResult:
     return finished_test(spec, cases, values[-1] if values else None)
 
 
+def _not_judged(spec: TestSpec, why: str) -> TestResult:
+    return finished_test(spec, {name: not_judged(name, why) for name in spec.cases})
+
+
 def _not_run(spec: TestSpec) -> TestResult:
     verdict = VerdictData(category="timeout", fact=OUT_OF_TIME)
     return finished_test(
@@ -155,7 +173,17 @@ def _notes(result: Result, session: StudentSession) -> tuple[str, ...]:
     return (COUNTED, *notes) if named else ()
 
 
+def _close(session: StudentSession) -> tuple[str, ...]:
+    """End the submission's process; returns what staff should know if that fails."""
+    try:
+        session.close()
+    except Exception as fault:  # all that was earned has been recorded
+        return (explained(fault),)
+    return ()
+
+
 def _staff_notes(session: StudentSession) -> Iterator[str]:
+    yield from session.unfit
     for name, file, line in session.mentions:
         place = f"in {file}, line {line}" if session.handed.cells else f"on line {line}"
         yield f"mentions {name} {place} (a mention is no verdict: uses are caught when they run)"

@@ -19,7 +19,7 @@ from softmark.grading.handed import Handed
 from softmark.grading.hearing import Hearing, digest, seed_of
 from softmark.grading.homework import Homework
 from softmark.sandbox.asking import Question, StudentProcess
-from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.wire import Frame, Raised
@@ -57,6 +57,8 @@ class StudentSession:
         self.naming_spent: defaultdict[str, float] = defaultdict(float)
         self.cpu_seconds = 0.0
         self.left_behind = 0
+        self.unfit: list[str] = []
+        """For staff: where a hidden test stumbled over an answer, though it passes with the reference."""
         self.hearing = Hearing()
         """What the present test has asked and was answered."""
         self.homework = homework
@@ -89,6 +91,10 @@ class StudentSession:
         """Whether the time for the whole submission is used up."""
         return self._deadline is not None and time.monotonic() >= self._deadline
 
+    def of_another(self, handed: Handed) -> StudentSession:
+        """Return a session of another submission, in the same sandbox and with the same limits."""
+        return StudentSession(self._sandbox, handed, self.homework, self._limits, self._deadline, self._device)
+
     def naming_left(self, part: str) -> float:
         """Seconds that may still be spent on naming mistakes of a part."""
         return max(0.0, self.naming_budget - self.naming_spent[part])
@@ -98,8 +104,10 @@ class StudentSession:
         process, self._process = self._process, None
         self._parts = set()
         if process is not None:
-            ended = process.close()
-            self._printed.append(process.printed())
+            try:
+                ended = process.close()
+            finally:
+                self._printed.append(process.printed())
             if ended is not None:
                 self.cpu_seconds += ended.cpu_seconds
                 self.left_behind += ended.left
@@ -216,6 +224,8 @@ class StudentSession:
         for _ in range(_STARTS):
             try:
                 return self._sandbox.open(self._handed.files, self._limits)
+            except SandboxLost:
+                raise
             except (GraderFault, OSError) as error:
                 problem = error
         raise GraderFault(f"a student process could not be started: {problem}") from problem

@@ -4,7 +4,9 @@ Whose fault a failure is, is decided here and nowhere else:
 
 * `Failed` (from `agree`, a property or the student proxy) and a failing plain `assert` are the student's;
 * everything else a test raises is the grader's: the reference raised, a test is broken, a process could not be had.
-  A skip too: a test that may vanish is no part of a fixed list. None of that may look like a student's zero.
+  A skip too: a test that may vanish is no part of a fixed list. None of that may look like a student's zero;
+* but a test that has heard an answer, stumbles, and passes with the reference (desk.py) stumbles over that answer. Else
+  a student could choose a fault of the grader, which costs no marks, by returning what a test does not expect.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from softmark.grading.points import FULL, share_of_case
 from softmark.grading.result import CaseResult, Outcome
 from softmark.grading.setters import SetterError, Spoken
 from softmark.grading.verdict_data import VerdictData, recorded
-from softmark.sandbox.failures import GraderFault
+from softmark.sandbox.failures import GraderFault, UnsendableRequest
 from softmark.verdict.case import Case, judging
 from softmark.verdict.model import Category, Failed
 
@@ -44,6 +46,8 @@ class Trial:
     raised: list[BaseException | None] = field(default_factory=list)
     """What each subtest raised, in order, and last the test itself (its fixtures belong to it); None: nothing."""
     subtests: list[str] = field(default_factory=list)
+    unfit: bool = False
+    """Whether the fault is known to come of the answer."""
 
     def hear(self, call: pytest.CallInfo[Any]) -> None:
         error = call.excinfo.value if call.excinfo is not None else None
@@ -57,6 +61,32 @@ class Trial:
     @property
     def failed(self) -> bool:
         return bool(self.errors)
+
+    @property
+    def fault(self) -> BaseException | None:
+        """The first thing that went wrong and that is, as it looks, no failure of the student's."""
+        faults = [error for error in self.errors if not _is_students(error)]
+        try:
+            _share(self)
+            _leaderboard_value(self)
+        except SetterError as error:
+            faults.append(error)
+        return faults[0] if faults else None
+
+    @property
+    def may_be_unfit(self) -> bool:
+        """Whether the fault may come of an answer. What the sandbox or the machine lacks does not."""
+        fault = self.fault
+        if isinstance(fault, GraderFault):
+            return isinstance(fault, UnsendableRequest)
+        return fault is not None and not isinstance(fault, OSError | MemoryError)
+
+    @property
+    def unfit_words(self) -> str:
+        """The fault in words for staff, when the answer is known to have caused it."""
+        fault = self.fault
+        said = "" if fault is None else explained(fault)
+        return f"{said}; that came of this submission's answer: with the reference the test passes"
 
     def result(self) -> CaseResult:
         return _judge(self)
@@ -78,15 +108,11 @@ def run(item: pytest.Item, trial: Trial) -> Trial:
 
 
 def _judge(trial: Trial) -> CaseResult:
-    faults = [error for error in trial.errors if not _is_students(error)]
-    if faults:
-        return _grader_error(trial, faults[0])
-    try:
-        share = _share(trial)
-        if trial.spoken is not None:
-            trial.leaderboard_value = trial.spoken.leaderboard_value(trial.spec)
-    except SetterError as error:
-        return _grader_error(trial, error)
+    fault = trial.fault
+    if fault is not None:
+        return _unfit(trial) if trial.unfit else _grader_error(trial, fault)
+    share = _share(trial)
+    trial.leaderboard_value = _leaderboard_value(trial)
     labels = [*trial.subtests, *[""] * len(trial.raised)]
     verdicts = tuple(
         _verdict_data(error, label, trial.spec)
@@ -119,6 +145,10 @@ def _share(trial: Trial) -> Fraction:
     return share_of_case([FULL if error is None else Fraction(str(_worth(error))) for error in subtests])
 
 
+def _leaderboard_value(trial: Trial) -> float | str | None:
+    return None if trial.spoken is None else trial.spoken.leaderboard_value(trial.spec)
+
+
 def _is_students(error: BaseException) -> bool:
     """AssertionError covers `Failed` and a test's own assert; pytest.fail is an assert in other words."""
     return isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, _EVASIONS)
@@ -131,16 +161,30 @@ def _worth(error: BaseException) -> float:
     return 0.0
 
 
-def _grader_error(trial: Trial, error: BaseException) -> CaseResult:
+def explained(error: BaseException) -> str:
+    """Return why a test could not be judged, for staff."""
     if isinstance(error, _EVASIONS):
-        what = f"the hidden test skipped itself ({error}); a test that is on the list must run"
-    elif isinstance(error, GraderFault | SetterError):
-        what = str(error)
-    else:
-        what = f"the hidden test or the reference raised {type(error).__name__}: {error} ({_place(error)})"
+        return f"the hidden test skipped itself ({error}); a test that is on the list must run"
+    if isinstance(error, GraderFault | SetterError):
+        return str(error)
+    return f"the hidden test or the reference raised {type(error).__name__}: {error} ({_place(error)})"
+
+
+def not_judged(case: str, why: str, seconds: float = 0.0) -> CaseResult:
+    """Return the result of a case that the grader failed to judge; `why` is for staff."""
     fact = "this test could not be judged because of an error of the grader, not of yours"
-    verdict = VerdictData(category="grader", fact=fact, staff=what)
-    return CaseResult(id=trial.name, outcome=Outcome.GRADER_ERROR, verdicts=(verdict,), seconds=trial.seconds)
+    verdict = VerdictData(category="grader", fact=fact, staff=why)
+    return CaseResult(id=case, outcome=Outcome.GRADER_ERROR, verdicts=(verdict,), seconds=seconds)
+
+
+def _grader_error(trial: Trial, error: BaseException) -> CaseResult:
+    return not_judged(trial.name, explained(error), trial.seconds)
+
+
+def _unfit(trial: Trial) -> CaseResult:
+    fact = "what your code returned does not fit what this test does with it: is it of the right type and shape?"
+    verdict = VerdictData(category=Category.TYPE, fact=fact, staff=trial.unfit_words)
+    return CaseResult(id=trial.name, outcome=Outcome.FAILED, verdicts=(verdict,), seconds=trial.seconds)
 
 
 def _place(error: BaseException) -> str:

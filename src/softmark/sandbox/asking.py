@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softmark.sandbox import explain, wire
-from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.failures import StudentFailure, UnsendableRequest
 from softmark.sandbox.replies import checked_reply
 from softmark.sandbox.zygote import Ended
 
@@ -30,7 +30,7 @@ class Question:
         try:
             return cls(message, wire.pack(message))
         except wire.Unsupported as refusal:
-            raise GraderFault(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
+            raise UnsendableRequest(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
 
     def read(self, body: bytes) -> dict[Any, Any]:
         """The "done" part of a reply; StudentFailure if it tells of one, WireError if it is no reply to this."""

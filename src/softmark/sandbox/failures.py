@@ -11,6 +11,14 @@ class GraderFault(Exception):
     """The grader itself failed: said so, never counted as a student's zero."""
 
 
+class SandboxLost(GraderFault):
+    """No further student process can be started here: the engine must be replaced."""
+
+
+class UnsendableRequest(GraderFault):
+    """A hidden test passes a value that cannot be sent to a student process."""
+
+
 @dataclass(eq=False)  # not frozen: Python writes tracebacks into exceptions
 class StudentFailure(Exception):
     """The student's code gave no answer. `category` is one word, the rest says it to people.

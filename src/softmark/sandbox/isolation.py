@@ -15,7 +15,7 @@ from typing import Protocol
 from softmark.sandbox import landlock, probe, rlimits
 from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.bare import BareProcess
-from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.levels import Level
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.process import ForkedWorker
@@ -69,7 +69,7 @@ class Walled:
 
     def open(self, files: Mapping[str, bytes], limits: Limits) -> ForkedWorker:
         if self.dirty:
-            raise GraderFault(
+            raise SandboxLost(
                 "something a submission started could not be killed; this machine is not clean, start a new container"
             )
         uid = self._uids.next() if self._uids is not None else None
@@ -147,6 +147,8 @@ def examine(zygote: Zygote, level: Level) -> Finding:
         achieved = _attack(zygote, level)
     except OSError as error:
         return Finding(level, False, f"{error.filename or 'the system'} cannot be used: {error.strerror}")
+    except SandboxLost:
+        raise  # that says nothing about the level
     except (GraderFault, StudentFailure) as error:
         return Finding(level, False, str(error))
     broken = [f"{name}: {achieved[name]}" for name in _STOPPED_BY[level] if achieved[name]]
@@ -176,6 +178,8 @@ def _forked_process_holds(zygote: Zygote) -> bool:
     """Not where root may not become another user: the zygote forks nothing that would run as root."""
     try:
         return not any(_attack(zygote, Level.PROCESS)[name] for name in _STOPPED_BY[Level.PROCESS])
+    except SandboxLost:
+        raise
     except (GraderFault, StudentFailure, OSError):
         return False
 

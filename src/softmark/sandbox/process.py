@@ -7,9 +7,11 @@ the kernel. The answer counts when one complete frame has arrived; nothing the w
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import selectors
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -19,7 +21,7 @@ from typing import NoReturn
 from softmark.sandbox import explain, procfs, scratch, wire
 from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
-from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.walls import Walls
 from softmark.sandbox.zygote import Ended, Zygote
@@ -85,22 +87,38 @@ class ForkedWorker(StudentProcess):
         return _Exchange(self, question, cpu_seconds, wall_seconds).run()
 
     def close(self) -> Ended:
-        """End it and all that came of it; safe to call twice."""
+        """End it and all that came of it; safe to call twice.
+
+        The first call raises SandboxLost if the zygote, which alone can do that, has ended itself.
+        """
         if self._ended is None:
-            self._ended = self._zygote.stop(self.pid, self._walls.uid)
-            self._on_end(self._ended)
-            self._drain()
-            self._selector.close()
-            self._wire.close()
-            for descriptor in (self._pidfd, *self._streams):
-                os.close(descriptor)
-            scratch.remove(Path(self._walls.scratch))
+            try:
+                self._ended = self._zygote.stop(self.pid, self._walls.uid)
+                self._on_end(self._ended)
+            except SandboxLost:
+                self._ended = Ended(signal.SIGKILL, 0.0, left=0, clean=False)
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                raise
+            finally:
+                self._release()
         return self._ended
+
+    def _release(self) -> None:
+        """Take what was printed last, close all descriptors, and delete the scratch directory."""
+        self._drain()
+        self._selector.close()
+        self._wire.close()
+        for descriptor in (self._pidfd, *self._streams):
+            os.close(descriptor)
+        scratch.remove(Path(self._walls.scratch))
 
     def _await_ready(self) -> None:
         """Until here no code of the student's has run, so whatever goes wrong is not their fault."""
         try:
             self.read(READINESS, self.ask(READINESS, self._limits.import_seconds))
+        except SandboxLost:
+            raise  # by `close`, which has been called
         except (GraderFault, StudentFailure) as failure:
             self.close()
             raise GraderFault(str(failure)) from failure
@@ -160,7 +178,7 @@ class _Exchange:
         except BlockingIOError:
             return
         except (BrokenPipeError, ConnectionResetError):
-            raise explain.death(self._worker.close().status) from None
+            self._await_end()
         self._unsent = self._unsent[sent:]
 
     def _receive(self) -> bool:

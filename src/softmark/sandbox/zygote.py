@@ -41,7 +41,7 @@ from typing import Any
 import msgspec
 
 from softmark.sandbox import pages, procfs, worker
-from softmark.sandbox.failures import GraderFault
+from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.rehearsal import rehearse
 from softmark.sandbox.walls import Walls, prepare
@@ -120,7 +120,7 @@ class Zygote:
         except ConnectionError:
             packet = b""
         if not packet:
-            raise GraderFault("the zygote process has ended unexpectedly; start the run again")
+            raise SandboxLost("the process that forks student processes (the zygote) has ended unexpectedly")
         reply: dict[str, Any] = msgspec.msgpack.decode(packet)
         return reply
 
