@@ -53,10 +53,11 @@ class TestRowsSumToOne:
         rows_sum_to_one(InProcess(ref.masked_softmax), S, mask, rows=mask.any(-1))
 
     def test_fails(self):
-        """The fact names a row and its sum, which is the student's own number."""
+        """The fact names a row; its sum, a number that the student's code chose, is with the other numbers."""
         verdict = failure(rows_sum_to_one, InProcess(lambda S: torch.softmax(S, -1) / 2), draw("n m", n=5, m=7))
         assert verdict.category is Category.PROPERTY
-        assert verdict.fact == "every row of weights must sum to 1: row [0] sums to 0.5, not to 1"
+        assert verdict.fact == "every row of weights must sum to 1: row [0] does not"
+        assert verdict.where == "row [0] sums to 0.5"
 
     def test_rows_that_may_look_nowhere(self):
         """Uniform weights in a row that must be zero are told."""
@@ -67,13 +68,13 @@ class TestRowsSumToOne:
             InProcess(lambda S, mask: S.masked_fill(~mask, -1e9).softmax(-1)),
             S, mask, rows=mask.any(-1),
         )  # fmt: skip
-        assert verdict.fact.endswith("row [1] sums to 1, not to 0 (it may look nowhere)")
+        assert verdict.fact.endswith("row [1] must sum to 0 (it may look nowhere) and does not")
+        assert verdict.where == "row [1] sums to 1"
 
     def test_nan_is_no_sum(self):
         """NaN fails."""
-        assert (
-            "sums to nan" in failure(rows_sum_to_one, InProcess(lambda S: S * float("nan")), draw("n m", n=2, m=3)).fact
-        )
+        verdict = failure(rows_sum_to_one, InProcess(lambda S: S * float("nan")), draw("n m", n=2, m=3))
+        assert "sums to nan" in verdict.where
 
 
 class TestPermutationEquivariant:

@@ -1,6 +1,13 @@
 """The verdict room: two values in, right or wrong out, by how much, and why. Knows nothing of walls or of grading."""
 
 from softmark.verdict.agree import agree
+from softmark.verdict.call_properties import (
+    keeps_dtype,
+    leaves_inputs,
+    ops_independent_of,
+    raises,
+    works_on_meta,
+)
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable
 from softmark.verdict.carried import holds
 from softmark.verdict.case import Case, Check, current, judging
@@ -21,14 +28,9 @@ from softmark.verdict.properties import (
     batch_independent,
     causal,
     ignores_padding,
-    keeps_dtype,
-    leaves_inputs,
-    ops_independent_of,
     permutation_equivariant,
-    raises,
     repeatable,
     rows_sum_to_one,
-    works_on_meta,
 )
 from softmark.verdict.uses import uses_inputs, uses_weights
 

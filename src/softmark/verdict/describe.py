@@ -16,21 +16,26 @@ SHOWN_WHOLE = 12
 
 
 def kind(value: Any) -> str:
-    """What a value is, with its article: "a tensor", "None", "a list of 3 values"."""
+    """What a value is, with its article: "a tensor", "None", "a list of 3 values".
+
+    An object that stayed with the student has a `cls`, what its class is called. That name is not repeated: a student's
+    code chooses it while it runs.
+    """
     if value is None:
         return "None"
     if isinstance(value, torch.Tensor):
-        return "a tensor"
+        return "a tensor on the device meta" if value.is_meta else "a tensor"
     if isinstance(value, np.ndarray | np.generic):
         return "a numpy array" if value.dtype.kind in "biufc" else f"a numpy array of {value.dtype.name:.40} values"
     if isinstance(value, tuple | list | dict):
         name = {tuple: "a tuple", list: "a list", dict: "a dictionary"}.get(type(value), "a tuple")
         return f"{name} of {plural(len(value), 'value')}" if value else f"an empty {name[2:]}"
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        return "an int of more than 64 bits"
     names = {bool: "a bool", int: "an int", float: "a float", complex: "a complex number", str: "a text"}
     if type(value) in names:
         return names[type(value)]
-    name = str(getattr(value, "cls", type(value).__name__))[:80]
-    return f"an object of class {name}" if name.replace(".", "").isidentifier() else "an object"
+    return "an object of a class of its own" if hasattr(value, "cls") else f"an object of class {type(value).__name__}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -27,10 +27,15 @@ def flatten(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def is_numeric(leaf: Any) -> bool:
-    """Whether a leaf holds numbers. Arrays of texts, objects or dates, and of longer floats than torch has, do not."""
+    """Whether a leaf holds numbers that torch has. Arrays of texts, objects, dates or longer floats do not.
+
+    Neither do an int of more than 64 bits and a tensor on the meta device.
+    """
+    if type(leaf) is int:
+        return -(2**63) <= leaf < 2**63
     if isinstance(leaf, np.ndarray | np.generic):
         return leaf.dtype.kind in "biu" or leaf.dtype.name in _REAL
-    return isinstance(leaf, torch.Tensor) or type(leaf) in NUMBERS
+    return (isinstance(leaf, torch.Tensor) and not leaf.is_meta) or type(leaf) in NUMBERS
 
 
 def tensor_of(leaf: Any) -> torch.Tensor:
@@ -38,12 +43,21 @@ def tensor_of(leaf: Any) -> torch.Tensor:
     if isinstance(leaf, torch.Tensor):
         return leaf.detach().cpu()
     if isinstance(leaf, np.ndarray | np.generic):
-        return torch.from_numpy(np.array(leaf))
+        return torch.from_numpy(_signed(np.array(leaf)))
     if type(leaf) is float:
         return torch.tensor(leaf, dtype=torch.float64)
     if type(leaf) is complex:
         return torch.tensor(leaf, dtype=torch.complex128)
     return torch.tensor(leaf)
+
+
+def _signed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Unsigned numbers of 16 bits and more as int64: torch has these types but does not compute with them."""
+    if array.dtype.kind != "u" or array.itemsize == 1:
+        return array
+    if array.itemsize == 8:
+        array = np.asarray(np.minimum(array, np.uint64(2**63 - 1)))  # not one of them may turn into a negative number
+    return array.astype(np.int64)
 
 
 def map_tensors(value: Any, change: Any) -> Any:

@@ -61,7 +61,7 @@ def noise(
         for seen, leaf, true in zip(largest, collect(value), truth, strict=True):
             if not (leaf.is_floating_point() or leaf.is_complex()):
                 continue  # counts and truth values have no rounding to suffer
-            change = (leaf - true).abs_()
+            change = (leaf - true).abs()
             torch.maximum(seen, change.nan_to_num_(0.0, 0.0, 0.0), out=seen)
     return largest
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from softmark.verdict.describe import Path, dtype_name, kind, place
@@ -26,7 +27,9 @@ def mistyped(got: Any, want: Any, path: Path = ()) -> str:
     if isinstance(want, dict):
         return _dictionary(got, want, path)
     if is_numeric(want):
-        right = is_numeric(got) and (type(got) not in NUMBERS or not getattr(want, "shape", ()))
+        right = (is_numeric(got) or isinstance(got, torch.Tensor)) and (
+            type(got) not in NUMBERS or not getattr(want, "shape", ())
+        )
     elif want is None or isinstance(want, str | bytes):
         right = type(got) is type(want)
     else:
@@ -37,9 +40,12 @@ def mistyped(got: Any, want: Any, path: Path = ()) -> str:
 def _dictionary(got: Any, want: dict[Any, Any], path: Path) -> str:
     if not isinstance(got, dict):
         return _expected(got, want, path)
-    for words, keys in (("is missing", want.keys() - got.keys()), ("is too many", got.keys() - want.keys())):
-        if keys:
-            return f"{place(path)}the entry {min(keys, key=repr)!r:.80} {words}"
+    missing = want.keys() - got.keys()
+    if missing:
+        return f"{place(path)}the entry {min(missing, key=repr)!r:.80} is missing"
+    if len(got) > len(want):  # what the others are called is not said: a student's code chooses it while it runs
+        only = f"only the entries {', '.join(map(repr, want))}" if want else "none"
+        return f"{place(path)}{'' if path else 'returned '}{kind(got)}, expected {only}"
     sentences = (mistyped(got[key], want[key], (*path, f"entry {key!r}")) for key in want)
     return next(filter(None, sentences), "")
 
@@ -55,7 +61,8 @@ def refused_numbers(got: Any, want: Any, coarsest_input: torch.dtype) -> str:
     nothing but itself, when the inputs came in it; and no integer or boolean tensor stands for real numbers.
     """
     answer, true = tensor_of(got), tensor_of(want)
-    said = f"returned {kind(got)}" if type(got) in NUMBERS else f"dtype {dtype_name(answer.dtype)}"
+    own_name = got.dtype.name if isinstance(got, np.ndarray | np.generic) else dtype_name(answer.dtype)
+    said = f"returned {kind(got)}" if type(got) in NUMBERS else f"dtype {own_name}"
     if true.is_complex():
         return "" if answer.dtype in (torch.complex64, torch.complex128) else f"{said}, expected complex numbers"
     if true.is_floating_point():

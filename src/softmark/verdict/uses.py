@@ -15,8 +15,9 @@ import torch
 from softmark.verdict.callee import StudentCallable, ask
 from softmark.verdict.case import current
 from softmark.verdict.draw import draw
-from softmark.verdict.leaves import map_tensors, tensors_in
+from softmark.verdict.leaves import map_tensors
 from softmark.verdict.model import Category, Failed, Verdict
+from softmark.verdict.truth import numeric_leaves
 
 
 class StudentModule(StudentCallable, Protocol):
@@ -48,8 +49,8 @@ def uses_inputs(got: StudentCallable, *args: Any) -> None:
 
 
 def _require_other(got: StudentCallable, before: Any, after: Any, what: str) -> None:
-    ones, others = list(tensors_in(before)), list(tensors_in(after))
-    same = [one.shape for one in ones] == [other.shape for other in others] and all(
+    ones, others = numeric_leaves(before), numeric_leaves(after)
+    same = [(one.shape, one.dtype) for one in ones] == [(other.shape, other.dtype) for other in others] and all(
         torch.allclose(one, other, equal_nan=True) for one, other in zip(ones, others, strict=True)
     )
     current().record(got.name, float("inf") if same else 0.0, Category.PROPERTY if same else None)

@@ -1,0 +1,105 @@
+"""An answer as the property checks look at it: of the type and with the axes they need, or a verdict that says so."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+import torch
+
+from softmark.verdict import describe
+from softmark.verdict.callee import StudentCallable, ask
+from softmark.verdict.case import current
+from softmark.verdict.describe import kind, plural
+from softmark.verdict.leaves import is_numeric, tensor_of, tensors_in
+from softmark.verdict.model import Category, Failed, Verdict
+from softmark.verdict.tolerance import SINGLE, level_of
+
+UNMOVED = 8
+"""Roundings by which two calls may differ that must not differ at all: enough for another order of threads, and too few
+for the leak of a fill value such as -10."""
+
+
+def looked_at(got: StudentCallable, args: Any, kwargs: Any, output: int) -> torch.Tensor:
+    """The looked-at value of a call's answer, as a tensor of real numbers (or of complex ones, if inputs have them)."""
+    value = ask(got, args, kwargs).value
+    several = isinstance(value, tuple | list)
+    if output and not (several and len(value) > output):
+        fail(got, Category.TYPE, f"returned {kind(value)}, expected at least {plural(output + 1, 'value')}")
+    chosen = value[output] if several and value else value
+    if not is_numeric(chosen):
+        place = f"output {output + 1} of {len(value)}: " if several and value else "returned "
+        fail(got, Category.TYPE, f"{place}{kind(chosen)}, expected a tensor")
+    answer, inputs = tensor_of(chosen), list(tensors_in((args, kwargs)))
+    if answer.is_complex() and not any(tensor.is_complex() for tensor in inputs):
+        fail(got, Category.DTYPE, f"dtype {describe.dtype_name(answer.dtype)}, expected real numbers")
+    if inputs and not answer.numel() and all(tensor.numel() for tensor in inputs):
+        fail(got, Category.SHAPE, f"an empty tensor, of shape {describe.shape(answer.shape)}, for inputs that are not")
+    return answer
+
+
+def same_leaf(got: StudentCallable, a: Any, b: Any) -> bool:
+    """Whether two leaves of answers, of whatever type, are the same."""
+    if is_numeric(a) and is_numeric(b):
+        return same(got, tensor_of(a), tensor_of(b), UNMOVED)
+    return type(a) is type(b) and bool(a == b)
+
+
+def same(got: StudentCallable, a: torch.Tensor, b: torch.Tensor, roundings: float) -> bool:
+    """Whether two answers are the same up to a number of roundings at their scale; records the check."""
+    double = a.dtype is torch.float64
+    roundoff = level_of(a.dtype, torch.float64).roundoff if a.is_floating_point() or a.is_complex() else 0.0
+    if a.shape != b.shape or a.is_complex() is not b.is_complex():
+        record(got, True)
+        return False
+    a, b = (torch.view_as_real(x) if x.is_complex() else x for x in (a, b))
+    a, b = a.to(torch.float64), b.to(torch.float64)
+    equal = (a == b) | (torch.isnan(a) & torch.isnan(b))
+    scale = _largest(b.masked_fill(~torch.isfinite(b), 0.0))
+    error = _largest((a - b).masked_fill(equal, 0.0).nan_to_num(math.inf))
+    limit = min(roundings, _most(roundoff)) * roundoff * scale
+    holds = error <= limit
+    ratio = error / limit if limit > 0 else (0.0 if holds else float("inf"))
+    current().record(_callee(got), ratio, None if holds else Category.PROPERTY, double=double)
+    return holds
+
+
+def _largest(values: torch.Tensor) -> float:
+    return float(values.detach().abs().max()) if values.numel() else 0.0
+
+
+def _most(roundoff: float) -> float:
+    """Half precision has no room for many roundings."""
+    return SINGLE.factor if roundoff <= SINGLE.roundoff else 16.0
+
+
+def require_same_shape(got: StudentCallable, before: torch.Tensor, after: torch.Tensor) -> None:
+    if before.shape != after.shape:
+        fail(got, Category.SHAPE, "the shape of the output depends on the content of the input")
+
+
+def require_tokens(
+    got: StudentCallable, answer: torch.Tensor, axis: int, tokens: int, *, exactly: bool = False
+) -> None:
+    """Raise `Failed` unless the answer has the axis of the tokens, and a place there for each of them."""
+    shape = describe.shape(answer.shape)
+    if not -answer.dim() <= axis < answer.dim():
+        fail(got, Category.SHAPE, f"shape {shape} has no axis {axis}, where the tokens are")
+    length = answer.shape[axis]
+    if length < tokens or (exactly and length != tokens):
+        fail(got, Category.SHAPE, f"shape {shape}: axis {axis} has length {length}, and there are {tokens} tokens")
+
+
+def _callee(got: Any) -> str:
+    return str(getattr(got, "name", "value"))
+
+
+def record(got: Any, failed: bool, category: Category = Category.PROPERTY) -> None:
+    current().record(_callee(got), float("inf") if failed else 0.0, category if failed else None)
+
+
+def fail(got: Any, category: Category, fact: str, where: str = "") -> NoReturn:
+    """Record the check as failed, and raise `Failed` with these words."""
+    case = current()
+    record(got, True, category)
+    raise Failed(Verdict(category, fact, where, staff=f"case {case.id or 'without id'}, seed {case.seed}"))

@@ -1,0 +1,92 @@
+"""Properties of how a function is called: its inputs stay, the dtype is kept, any device will do, errors are raised."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from softmark.verdict.answered import fail, looked_at, record
+from softmark.verdict.callee import StudentCallable, ask
+from softmark.verdict.describe import dtype_name, kind
+from softmark.verdict.leaves import map_tensors, tensors_in
+from softmark.verdict.model import Category, Failed, Verdict
+
+
+def leaves_inputs(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
+    """No input is modified."""
+    changed = got.call(args, kwargs).changed
+    if changed:
+        fail(got, Category.INPUT_CHANGED, f"changes its input in place: {', '.join(changed)}")
+    record(got, False)
+
+
+def keeps_dtype(
+    got: StudentCallable,
+    *args: Any,
+    dtypes: Sequence[torch.dtype] = (torch.float32, torch.float64),
+    output: int = 0,
+    **kwargs: Any,
+) -> None:
+    """Inputs of each of the dtypes give an output of the same dtype."""
+    for dtype in dtypes:
+        cast = map_tensors((args, kwargs), lambda t, to=dtype: t.to(to) if t.is_floating_point() else t)
+        answer = looked_at(got, cast[0], cast[1], output)
+        if answer.dtype is not dtype:
+            fail(got, Category.DTYPE, f"dtype {dtype_name(answer.dtype)} for inputs of dtype {dtype_name(dtype)}")
+        record(got, False)
+
+
+def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
+    """Runs on a device without data, so that no tensor is created on a device of its own choice."""
+    try:
+        value = got.on_meta(args, kwargs)
+    except Failed as failure:
+        if failure.verdict.category is not Category.ERROR:
+            raise
+        record(got, True, Category.DEVICE)
+        fact = "works on the CPU only: something is created on, or moved to, a device other than that of the inputs"
+        inner = failure.verdict
+        fact += f" (on another device, {inner.fact})"
+        raise Failed(Verdict(Category.DEVICE, fact, inner.where, frames=inner.frames)) from failure
+    tensors = list(tensors_in(value))
+    if not tensors:
+        fail(got, Category.TYPE, f"returned {kind(value)} on another device than the CPU, expected a tensor")
+    if not all(tensor.device.type == "meta" for tensor in tensors):
+        fail(got, Category.DEVICE, "the result is on the CPU, wherever the inputs are")
+    record(got, False)
+
+
+def ops_independent_of(
+    what: str, got: StudentCallable, small: Sequence[Any], large: Sequence[Any], **kwargs: Any
+) -> None:
+    """The number of tensor operations does not grow from the small arguments to the large ones.
+
+    `what` says how they differ: "the number of tokens". A few operations more are not a loop.
+    """
+    few, many = got.count_ops(small, kwargs).total, got.count_ops(large, kwargs).total
+    grows = many > few + max(3, few // 4)
+    if grows:
+        fail(got, Category.PROPERTY, f"the number of tensor operations grows with {what}: from {few} to {many}")
+    record(got, False)
+
+
+def raises(exception: type[Exception], got: StudentCallable, *args: Any, **kwargs: Any) -> None:
+    """The call raises this exception, or one derived from it."""
+    expected = exception.__name__
+    try:
+        value = ask(got, args, kwargs).value
+    except Failed as failure:
+        if failure.verdict.category is not Category.ERROR:
+            raise
+        name = failure.verdict.exception
+        known = getattr(builtins, name, None)
+        if name == expected or (isinstance(known, type) and issubclass(known, exception)):
+            record(got, False)
+            return
+        record(got, True)
+        fact = f"raises {name}, expected {expected}"
+        raise Failed(Verdict(Category.PROPERTY, fact, frames=failure.verdict.frames)) from failure
+    fail(got, Category.PROPERTY, f"must raise {expected} here, returned {kind(value)}")
