@@ -44,6 +44,15 @@ class TestDeath:
         """SIGKILL comes from the kernel's memory killer, if not from us."""
         assert explain.death(signal.SIGKILL).category == "memory"
 
+    def test_every_status_has_a_sentence(self) -> None:
+        """All that wait() can give: every exit status, every signal with and without a core, stopped and continued."""
+        for status in (*range(2**16), 0xC0000005 << 8):  # the last is what a crash gives on another system
+            failure = explain.death(status)
+            assert failure.category in ("crash", "memory")
+            assert failure.fact
+        assert "ended by signal 40" in explain.death(40).fact
+        assert "ended by signal 40" in explain.death(40 | 0x80).fact
+
     @pytest.mark.parametrize("code", [0, 1, 77])
     def test_an_exit_is_no_answer(self, code: int) -> None:
         """A process that ends itself has not answered, whatever its status."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -308,6 +309,18 @@ class TestForkedWorker:
             with pytest.raises(StudentFailure, match="was ended by signal 15"):
                 ask(worker, "tells", b"HEAD" + b"." * 50_000 + b"TAIL")
             assert worker.printed()[0] == "HEAD\n… 50000 bytes omitted …\nTAIL"
+
+    def test_every_signal_is_told(self, walled: Sandbox) -> None:
+        """A process may end itself by any signal there is: each has a sentence."""
+        ignored = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
+        stops = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
+        handled = {signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ}  # by Python; SIGINT is an exception
+        for number in sorted({*range(1, 65)} - ignored - stops - handled):
+            source = f"import os\nos.kill(os.getpid(), {number})\n"
+            with pytest.raises(StudentFailure) as failed, loaded(walled, source):
+                pass  # it ends while it is loaded
+            assert failed.value.category in ("crash", "memory"), number
+            assert failed.value.fact
 
     def test_a_large_input_arrives_at_once(self, walled: Sandbox) -> None:
         """An input of many megabytes is sent as fast as it is read, and not on the clock of a test."""

@@ -122,6 +122,8 @@ class Precedents:
     def _may_keep(self, hearing: Hearing, trial: Trial) -> bool:
         if hearing.unanswered or hearing.quoted or hearing.answered_bytes > _MOST_ANSWERED:
             return False
+        if trial.fault is not None:
+            return False
         in_time = trial.case.spent < trial.case.budget
         plain = all(isinstance(error, Failed) for error in trial.errors)  # any other holds on to where it was raised
         return in_time and plain and (not trial.failed or self._failures < _MOST_FAILURES)

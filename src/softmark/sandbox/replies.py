@@ -16,6 +16,7 @@ import torch
 from softmark.sandbox.wire import Meta, Raised, WireError
 
 _LARGEST_META = 2**40  # elements of a tensor that is only described
+_MOST_OPERATIONS = 10**9  # counted in one call: no call runs more within any limit
 _START = 0  # the number of the first reply, which nobody asked for
 
 
@@ -67,7 +68,7 @@ def _is_pullback(done: dict[Any, Any], request: dict[str, Any]) -> bool:
 def _is_count(done: dict[Any, Any], request: dict[str, Any]) -> bool:
     ops = done.get("ops")
     return type(ops) is dict and all(
-        type(name) is str and type(count) is int and count >= 0 for name, count in ops.items()
+        type(name) is str and type(count) is int and 0 <= count <= _MOST_OPERATIONS for name, count in ops.items()
     )
 
 
@@ -80,7 +81,7 @@ def _is_described(done: dict[Any, Any], request: dict[str, Any]) -> bool:
             unseen += value
         elif type(value) is dict:
             unseen += value.values()
-        elif type(value) is Meta and math.prod(value.shape) > _LARGEST_META:
+        elif type(value) is Meta and math.prod(size or 1 for size in value.shape) > _LARGEST_META:
             return False
     return True
 
