@@ -20,7 +20,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -212,6 +212,16 @@ def homework_of(folder: Path) -> str:
     if row is None:
         raise UsageError(f"{path} holds no results yet")
     return str(row[0])
+
+
+def ids_in(folder: Path) -> dict[str, str]:
+    """Return the id that each submission of earlier runs has, by where it was found."""
+    path = folder / FILE
+    if path.is_file():
+        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(_for_reading(path), uri=True)) as db:
+            rows = db.execute("SELECT id, known FROM submissions ORDER BY run").fetchall()
+            return {msgspec.json.decode(about, type=Known).origin: name for name, about in rows}
+    return {}  # what is wrong with a damaged journal is told when it is opened to be written to
 
 
 def _graded(row: tuple[str, bytes, int, bytes, str, bytes, bytes | None]) -> tuple[Graded, Known]:

@@ -15,8 +15,9 @@ from rich.console import Console
 
 from softmark.batch.graded import Graded
 from softmark.batch.jobs import wanted_by
-from softmark.batch.journal import Journal, Known
+from softmark.batch.journal import Journal, Known, ids_in
 from softmark.batch.run import ClassRun
+from softmark.cli.exits import FAULT, FINDINGS
 from softmark.grading.ending import no_interrupt_lost
 from softmark.grading.homework import Homework
 from softmark.grading.late import lateness
@@ -51,8 +52,8 @@ class ClassOptions:
     fresh: bool
 
 
-def grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> bool:
-    """Everything between the command and its exit code: whether the grader failed for anybody."""
+def grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> int:
+    """Grade, write and print everything; return the exit code."""
     with no_interrupt_lost(), _stopping_at_sigterm():
         return _grade_class(options, homework, setup, console)
 
@@ -69,8 +70,8 @@ def _stopping_at_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> bool:
-    collection = collect(options.paths, wanted_by(homework))
+def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> int:
+    collection = collect(options.paths, wanted_by(homework), ids_in(options.output))
     with Journal(options.output, homework.name) as journal:
         try:
             _say_what_was_found(collection, console)
@@ -89,7 +90,9 @@ def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, consol
         text = f"the grader failed at {of_how_many}: {log_safe(one_line(message(why)))}"
         console.print(text, markup=False, soft_wrap=True)
     console.print(f"{tally} in {tally.seconds:.1f} s; see {options.output}/grades.csv", soft_wrap=True)
-    return summary.faults + tally.by_status[Status.GRADER_ERROR] > 0
+    if summary.faults + tally.by_status[Status.GRADER_ERROR] > 0:
+        return FAULT
+    return FINDINGS if collection.doubts else 0
 
 
 def _grade(
@@ -153,12 +156,19 @@ def _time(written: str | None) -> datetime | None:
 
 
 def _say_what_was_found(collection: Collection, console: Console) -> None:
+    if collection.doubts:
+        console.print("look at this first, it may be somebody's submission:")
+    for doubt in collection.doubts[:MOST_NAMED]:
+        console.print(f"  {log_safe(one_line(doubt))}", markup=False, soft_wrap=True)
+    if len(collection.doubts) > MOST_NAMED:
+        console.print(f"  and {len(collection.doubts) - MOST_NAMED} more")
+    ignored = [item for item in collection.ignored if item not in collection.doubts]
     number = len(collection.entries)
     console.print(f"{number} submission{'' if number == 1 else 's'}: {collection.format}")
-    for item in collection.ignored[:MOST_IGNORED]:
+    for item in ignored[:MOST_IGNORED]:
         console.print(f"  ignored: {log_safe(one_line(item))}", markup=False)
-    if len(collection.ignored) > MOST_IGNORED:
-        console.print(f"  and {len(collection.ignored) - MOST_IGNORED} more that are nobody's submission")
+    if len(ignored) > MOST_IGNORED:
+        console.print(f"  and {len(ignored) - MOST_IGNORED} more that are nobody's submission")
 
 
 def _name(what: str, submissions: list[str], console: Console) -> None:

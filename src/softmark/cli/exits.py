@@ -1,6 +1,7 @@
 """What a command ends with: 0 is done, and to grade a bad submission is a success."""
 
 FINDINGS = 1
+"""It is done, and somebody must look at what was found."""
 USAGE = 2
 """Of the command, or of a homework's configuration."""
 FAULT = 3

@@ -60,17 +60,17 @@ def grade(
         typer.echo(f"softmark: {chosen.line}", err=True)
     keep = one and output is not None
     setup = Setup(str(root), homework.name, isolation.value, timeout, chosen.name, progress=keep)
-    faulty = (
+    code = (
         _grade_file(paths[0], output, homework, setup, json)
         if one
         else _grade_class(paths, output, homework, setup, jobs, fresh)
     )
-    if faulty:
-        raise typer.Exit(FAULT)
+    if code:
+        raise typer.Exit(code)
 
 
-def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setup, json: bool) -> bool:
-    """Whether the grader failed."""
+def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setup, json: bool) -> int:
+    """Grade one file, print its result and return the exit code."""
     from softmark.batch.one import grade_file
     from softmark.grading.result import Status
 
@@ -79,13 +79,13 @@ def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setu
     if output is not None:
         _write_pages(result, output)
     _print_result(result, json)
-    return result.status is Status.GRADER_ERROR
+    return FAULT if result.status is Status.GRADER_ERROR else 0
 
 
 def _grade_class(
     paths: list[Path], output: Path | None, homework: Homework, setup: Setup, jobs: int, fresh: bool
-) -> bool:
-    """Whether the grader failed for somebody."""
+) -> int:
+    """Grade a class and return the exit code."""
     from rich.console import Console
 
     from softmark.cli.class_run import ClassOptions, Terminated, grade_class

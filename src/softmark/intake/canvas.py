@@ -7,21 +7,28 @@ oneastudent_LATE_1001_500123_attention_scores-1.py
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from softmark.intake.gather import Piece
 from softmark.intake.handed_in import Collection, Entry, Student
 from softmark.intake.names import key, safe_id, show
 from softmark.intake.place import FOLDER, Item, Place
+from softmark.intake.plain import by_name
 from softmark.intake.submission import Submission
 from softmark.intake.wanted import Wanted
 
-_NAME = re.compile(
-    r"(?:(?P<student>\w+?)_)??(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
-    r"_(?:(?P<file>\d+)_(?P<original>.+)|(?P<entered>(?:text|link)\.html))"
+_REST = r"_(?:(?P<file>\d+)_(?P<original>.+)|(?P<entered>(?:text|link)\.html))"
+_NAMES = tuple(  # in this order: a student whose name is a number is no other student's number
+    re.compile(owner + _REST)
+    for owner in (
+        r"(?P<student>)(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+)",
+        r"(?!LATE_)(?P<student>\w+?)_(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)",
+        r"(?P<student>)(?P<late>LATE_)?(?P<user>\d+)",
+    )
 )
 _AGAIN = re.compile(r"-(\d{1,3})(?=(?:\.[A-Za-z][A-Za-z0-9]*)?\.[A-Za-z0-9]+$)")
+_NOT_SURE = "another file has the number in its name, or another student, so it is graded by its own name"
 
 
 @dataclass(frozen=True)
@@ -41,31 +48,35 @@ class _Upload:
 
 
 def recognise(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
-    uploads = [upload for item in items if item.kind != FOLDER and (upload := _upload(item))]
-    if not _is_canvas(uploads, len(items)):
+    """Return the submissions of a download; what else lies there is a student's by its own name."""
+    alike = [upload for item in items if item.kind != FOLDER and (upload := _upload(item))]
+    uploads = _sure(alike)
+    ours = {upload.item for upload in uploads}
+    beside = by_name(place, [item for item in items if item not in ours], wanted)
+    if len(uploads) <= len(beside.entries):
         return None
     by_user: dict[str, list[_Upload]] = defaultdict(list)
     for upload in uploads:
         by_user[upload.user].append(upload)
-    ours = {upload.item for upload in uploads}
-    return Collection(
-        "Canvas download",
-        tuple(_entry(place, of_user) for of_user in by_user.values()),
-        tuple(f"{place.origin}/{show(item.name)}" for item in items if item not in ours),
-    )
+    entries = tuple(_entry(place, of_user) for of_user in by_user.values())
+    doubts = [f"{place.origin}/{upload.shown}: {_NOT_SURE}" for upload in alike if upload.item not in ours]
+    return Collection("Canvas download", entries + beside.entries, beside.ignored, tuple(doubts))
 
 
-def _is_canvas(uploads: list[_Upload], items: int) -> bool:
-    """No file has another's number and no user two names, as in `hw1_2026_01_one.py` and `hw1_2026_01_two.py`."""
-    if not uploads or 2 * len(uploads) < items:
-        return False
-    numbers = [upload.order[1] for upload in uploads if upload.order[1]]
-    names = {(upload.user, upload.student) for upload in uploads}
-    return len(set(numbers)) == len(numbers) and len({user for user, _ in names}) == len(names)
+def _sure(uploads: list[_Upload]) -> list[_Upload]:
+    """Return the uploads that are Canvas's for sure: no other file has their number, and their user has one name.
+
+    `hw1_2026_01_one.py` and `hw1_2026_01_two.py` are none.
+    """
+    numbers = Counter(upload.order[1] for upload in uploads if upload.order[1])
+    names: dict[str, set[str]] = defaultdict(set)
+    for upload in uploads:
+        names[upload.user].add(upload.student)
+    return [upload for upload in uploads if numbers[upload.order[1]] <= 1 and len(names[upload.user]) == 1]
 
 
 def _upload(item: Item) -> _Upload | None:
-    found = _NAME.fullmatch(item.name)
+    found = next((match for pattern in _NAMES if (match := pattern.fullmatch(item.name))), None)
     if not found:
         return None
     original = found["original"] or found["entered"]
@@ -73,7 +84,7 @@ def _upload(item: Item) -> _Upload | None:
     return _Upload(
         item,
         user=found["user"],
-        student=found["student"] or "",
+        student=found["student"],
         late=bool(found["late"]),
         original=_AGAIN.sub("", original),
         order=(int(again[1]) if again else 0, int((found["file"] or "0")[:18])),

@@ -127,10 +127,11 @@ def _the_only(candidates: Sequence[Found], wanted: Wanted) -> Found | None:
 def _that_define_enough(files: Sequence[Found], wanted: Wanted) -> list[Found]:
     """Files of any name that define at least half of what is asked for."""
     programs = [found for found in files if ending(found.name) and found.item.kind == FILE]
-    return [found for found in programs[:MOST_READ] if _defines_enough(found, wanted)]
+    return [found for found in programs[:MOST_READ] if defines_enough(found, wanted)]
 
 
-def _defines_enough(found: Found, wanted: Wanted) -> bool:
+def defines_enough(found: Found, wanted: Wanted) -> bool:
+    """Return whether a file defines at least half of what is asked for."""
     try:
         number = defined(found.read(), wanted.names)
     except Refusal:  # neither its name nor its text says that it is meant

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from softmark.intake import canvas, gradescope, moodle, nbgrader, plain
 from softmark.intake.archive import OF_A_CLASS, Archive
@@ -25,28 +27,36 @@ RECOGNISED: tuple[Recognise, ...] = (
 )  # fmt: skip
 """In this order: an export has marks that nothing else has."""
 MOST_WRAPPING = 8
+ONE_FILE = "one file"
 
 
-def collect(paths: Sequence[Path], wanted: Wanted) -> Collection:
-    """All submissions in `paths`; Unreadable if one cannot be read, or if there is no submission in any."""
-    if len(paths) == 1:
-        found = [_collected(paths[0], wanted, alone=True)]
-    else:
-        found = [_named_by_path(_collected(path, wanted, alone=False), path) for path in paths]
+def collect(paths: Sequence[Path], wanted: Wanted, before: Mapping[str, str] = MappingProxyType({})) -> Collection:
+    """Return all submissions in `paths`; raise Unreadable if one cannot be read, or if there is no submission in any.
+
+    `before` has the ids that submissions had in earlier runs, by their origins: they keep them.
+    """
+    found = [_collected(path, wanted, alone=len(paths) == 1) for path in paths]
+    if len(paths) > 1:
+        found = _as_most_are(paths, found, wanted)
+    found = [_told_apart(collection, before) for collection in found]
     entries = [entry for each in found for entry in each.entries]
     if not entries:
         where = ", ".join(show(str(path)) for path in paths)
         raise Unreadable(f"no submission in {where}: expected {wanted.file}, or a file or folder for each student")
-    identities = unique_ids([entry.id for entry in entries], [entry.origin for entry in entries])
+    identities = unique_ids([entry.id for entry in entries], [entry.origin for entry in entries], before)
     return Collection(
         format=", ".join(dict.fromkeys(each.format for each in found)),
         entries=tuple(replace(entry, id=identity) for entry, identity in zip(entries, identities, strict=True)),
         ignored=tuple(item for each in found for item in each.ignored),
+        doubts=tuple(item for each in found for item in each.doubts),
     )
 
 
 def _collected(path: Path, wanted: Wanted, alone: bool) -> Collection:
-    """What one path holds. A broken archive is the person's at the keyboard if it is alone, else one student's."""
+    """Return what one path holds.
+
+    If the only path is a broken archive, raise Unreadable. Among several paths, it is an entry that is refused.
+    """
     name = Path(os.path.abspath(path)).name
     if os.path.isdir(path):
         try:
@@ -56,16 +66,49 @@ def _collected(path: Path, wanted: Wanted, alone: bool) -> Collection:
     with open_regular(path):
         pass  # a path that cannot be read is told now, not when its turn has come
     if path.suffix.casefold() != ".zip":
-        return Collection("one file", (_file(path, wanted, alone),))
+        return Collection(ONE_FILE, (_file(path, wanted, alone),))
     try:
         archive = Archive(open_regular(path), show(name), OF_A_CLASS)
         collection = _in_tree(archive.root, wanted)
     except Refusal as why:
         if alone:
             raise Unreadable(str(why)) from why
-        return Collection("one file", (plain.named(path.stem, show(name), Refused(str(why))),))
+        return Collection(ONE_FILE, (plain.named(path.stem, show(name), Refused(str(why))),))
     refused = tuple(f"{archive.name}: the name {member} leads out of the archive" for member in archive.refused)
-    return replace(collection, ignored=collection.ignored + refused)
+    return _with(collection, refused, refused)
+
+
+def _as_most_are(paths: Sequence[Path], found: Sequence[Collection], wanted: Wanted) -> list[Collection]:
+    """Return each path's collection; if most paths are one submission each, all of them are.
+
+    A student can hand in a folder that looks like a whole class, with the names of others in it.
+    """
+    named = [_named_by_path(collection, path) for collection, path in zip(found, paths, strict=True)]
+    classes = [collection for collection in named if not _is_one(collection)]
+    if 2 * len(classes) >= len(named):
+        return named
+    return [
+        collection if _is_one(collection) else _as_one(path, collection, wanted)
+        for collection, path in zip(named, paths, strict=True)
+    ]
+
+
+def _is_one(collection: Collection) -> bool:
+    return collection.format in (ONE_FILE, plain.ONE_SUBMISSION)
+
+
+def _as_one(path: Path, collection: Collection, wanted: Wanted) -> Collection:
+    """Return a path that looks like a class as the one submission that it is."""
+    whole = Path(os.path.abspath(path))
+    if path.is_dir():
+        entry = plain.whole(Folder(path, show(whole.name)), whole.name)
+    else:
+        entry = _file(path, wanted, alone=False)
+    doubt = (
+        f"{show(whole.name)}: looks like a {collection.format} of {len(collection.entries)}, but most paths are one "
+        "submission each, so it is graded as one: name it alone if it is a class"
+    )
+    return Collection(plain.ONE_SUBMISSION, (entry,), doubts=(doubt,) if len(collection.entries) > 1 else ())
 
 
 def _named_by_path(collection: Collection, path: Path) -> Collection:
@@ -76,22 +119,50 @@ def _named_by_path(collection: Collection, path: Path) -> Collection:
     return replace(collection, entries=tuple(plain.named(name, e.origin, e.source) for e in collection.entries))
 
 
+def _told_apart(collection: Collection, before: Mapping[str, str]) -> Collection:
+    """Return the collection with ids that are all different, for the entries and for the students.
+
+    Different names in one place are different students, also if nothing of the difference is left in their ids, and
+    also if both have the number of one student in them.
+    """
+    identities = unique_ids([e.id for e in collection.entries], [e.origin for e in collection.entries], before)
+    names: dict[str, set[str]] = defaultdict(set)
+    for student in (student for entry in collection.entries for student in entry.students):
+        names[student.id].add(student.name)
+    entries, doubts = [], []
+    for entry, identity in zip(collection.entries, identities, strict=True):
+        claimed = [s.id for s in entry.students if len(names[s.id]) > 1 and s.id != entry.id]
+        doubts += [f"{entry.origin}: somebody of another name is {show(one)}, too" for one in claimed]
+        students = [replace(s, id=identity) if s.id in (entry.id, *claimed) else s for s in entry.students]
+        entries.append(replace(entry, id=identity, students=tuple(students)))
+    return replace(collection, entries=tuple(entries), doubts=(*collection.doubts, *doubts))
+
+
 def _in_tree(place: Place, wanted: Wanted) -> Collection:
     """The first that knows the tree; a folder that only wraps another one is looked through."""
     passed_over: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     for _ in range(MOST_WRAPPING):
         everything = place.items()
         items = plain.visible(everything)
         for recognise in RECOGNISED:
             collection = recognise(place, items, wanted)
             if collection is not None:
-                return replace(collection, ignored=passed_over + collection.ignored)
-        passed_over = (*passed_over, *plain.passed_over(place, everything))
+                return _with(collection, passed_over, doubts)
+        for item in plain.passed_over(place, everything):
+            line = f"{place.origin}/{show(item.name)}: its name begins with a dot"
+            passed_over += (line,)
+            if item.kind != FOLDER or plain.holds_somewhere(place, item, wanted):
+                doubts += (line,)
         if [item.kind for item in items] != [FOLDER]:
             break
         place = place.enter(items[0].name)
     collection = plain.by_student(place, items, wanted) or Collection("nothing", ())
-    return replace(collection, ignored=passed_over + collection.ignored)
+    return _with(collection, passed_over, doubts)
+
+
+def _with(collection: Collection, ignored: tuple[str, ...], doubts: tuple[str, ...]) -> Collection:
+    return replace(collection, ignored=(*ignored, *collection.ignored), doubts=(*doubts, *collection.doubts))
 
 
 def _file(path: Path, wanted: Wanted, alone: bool) -> Entry:

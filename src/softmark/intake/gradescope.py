@@ -27,7 +27,8 @@ from softmark.intake.gather import Piece
 from softmark.intake.handed_in import Collection, Entry, Student
 from softmark.intake.moments import moment
 from softmark.intake.names import safe_id, show
-from softmark.intake.place import FOLDER, Item, Place
+from softmark.intake.place import FILE, FOLDER, Item, Place
+from softmark.intake.plain import by_name
 from softmark.intake.submission import Submission
 from softmark.intake.wanted import Wanted
 
@@ -49,17 +50,19 @@ class Record:
 
 
 def recognise(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
-    if not any(item.name == METADATA and item.kind != FOLDER for item in items):
+    """Return the submissions of an export; what else lies there is a student's by its own name."""
+    if not any(item.name == METADATA and item.kind == FILE for item in items):
+        return None
+    folders = [item for item in items if item.kind == FOLDER and _FOLDER.fullmatch(item.name)]
+    others = by_name(place, [item for item in items if item not in folders and item.name != METADATA], wanted)
+    if len(folders) <= len(others.entries):
         return None
     records = read_metadata(io.BytesIO(place.read(METADATA, LARGEST_METADATA)))
-    folders = [item for item in items if item.kind == FOLDER and _FOLDER.fullmatch(item.name)]
-    others = [item.name for item in items if item not in folders and item.name != METADATA]
     without = [name for name in records if name not in {item.name for item in folders}]
     return Collection(
         "Gradescope export",
-        tuple(_entry(place, item, records.get(item.name, Record())) for item in folders),
-        tuple(f"{place.origin}/{show(name)}" for name in others)
-        + tuple(f"{place.origin}/{METADATA}: {show(name)} has no folder" for name in without),
+        tuple(_entry(place, item, records.get(item.name, Record())) for item in folders) + others.entries,
+        others.ignored + tuple(f"{place.origin}/{METADATA}: {show(name)} has no folder" for name in without),
     )
 
 

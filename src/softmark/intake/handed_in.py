@@ -75,3 +75,5 @@ class Collection:
     entries: tuple[Entry, ...]
     ignored: tuple[str, ...] = ()
     """What is nobody's submission: an export's own files, say."""
+    doubts: tuple[str, ...] = ()
+    """Whatever of it may be somebody's submission after all: a run says it first, and ends with exit code 1."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from types import MappingProxyType
 
 LONGEST_ID = 80
 _UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))  # controls, bidi marks, halves of surrogate pairs
@@ -64,20 +65,40 @@ def safe_id(text: str) -> str:
     return f"{identity[: LONGEST_ID - 9].rstrip('.-') or 'student'}-{_fingerprint(text)}"
 
 
-def unique_ids(identities: Sequence[str], origins: Sequence[str]) -> list[str]:
-    """All different, even where case does not count; an entry's own origin tells it from others of the same name."""
-    often = Counter(map(key, identities))
-    taken: set[str] = set()
+def unique_ids(
+    identities: Sequence[str], origins: Sequence[str], before: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
+    """Return an id for each entry; all are different, even where case does not count.
+
+    Of several entries with one id, one keeps it: the one that had it `before` (ids by origin), else the one whose own
+    name is most like it. The others have a fingerprint of their origin in theirs, the same in every run.
+    """
+    first: dict[str, str] = {}
+    for identity, origin in zip(identities, origins, strict=True):
+        rival = first.setdefault(key(identity), origin)
+        if rival != origin:
+            first[key(identity)] = min(rival, origin, key=lambda one: _claim(one, identity, before))
+    taken = set(first)
     unique = []
     for identity, origin in zip(identities, origins, strict=True):
-        candidate = identity if often[key(identity)] == 1 else f"{identity}-{_fingerprint(origin)}"
-        number = 1
-        while key(candidate) in taken:
-            number += 1
-            candidate = f"{identity}-{_fingerprint(origin)}-{number}"
+        candidate = identity
+        if first.get(key(identity)) == origin:
+            del first[key(identity)]
+        else:
+            candidate, number = f"{identity}-{_fingerprint(origin)}", 1
+            while key(candidate) in taken:
+                number += 1
+                candidate = f"{identity}-{_fingerprint(origin)}-{number}"
         taken.add(key(candidate))
         unique.append(candidate)
     return unique
+
+
+def _claim(origin: str, identity: str, before: Mapping[str, str]) -> tuple[object, ...]:
+    """Return how well an id fits what lies at an origin; the smallest fits best."""
+    name = PurePath(origin.rpartition("/")[2]).stem
+    had_it = key(before.get(origin, "")) == key(identity)
+    return not had_it, name != identity, nfc(name) != name, name.casefold() != name, len(name), origin
 
 
 def inner_path(name: str) -> tuple[str, ...] | None:

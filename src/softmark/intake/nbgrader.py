@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
+from functools import cached_property
 from pathlib import PurePath
 
 from softmark.intake.gather import Piece
@@ -13,13 +14,16 @@ from softmark.intake.handed_in import Collection, Entry, Student
 from softmark.intake.moments import moment
 from softmark.intake.names import safe_id, show
 from softmark.intake.place import FOLDER, Item, Place
-from softmark.intake.plain import contents, holds, of_folder
+from softmark.intake.plain import by_name, contents, holds, holds_somewhere, of_folder, visible
+from softmark.intake.slips import ending
 from softmark.intake.source import Refusal
 from softmark.intake.submission import Submission
 from softmark.intake.wanted import Wanted
 
 SUBMITTED, TIMESTAMP = "submitted", "timestamp.txt"
-_LOOKED_AT = 20
+_FOLDERS = {"source", "release", SUBMITTED, "autograded", "feedback"}
+_OWN = {*_FOLDERS, "gradebook.db", "nbgrader_config.py"}
+_BESIDE = "it lies beside nbgrader's own folders, so it is not graded"
 
 
 @dataclass(frozen=True)
@@ -30,58 +34,117 @@ class _Attempt:
     item: Item
     items: list[Item]
     holds: bool
-    submitted_at: datetime | None
+
+    @property
+    def stamped(self) -> bool:
+        """Whether nbgrader has noted when it was handed in."""
+        return any(item.name == TIMESTAMP for item in self.items)
+
+    @cached_property
+    def submitted_at(self) -> datetime | None:
+        try:
+            return moment(self.place.read(TIMESTAMP, 10_000).decode("utf-8", "replace")) if self.stamped else None
+        except Refusal:  # a time that cannot be read is no time; what was handed in is graded all the same
+            return None
+
+
+@dataclass(frozen=True)
+class _Student:
+    """A folder that may be a student's, and the folders of assignments in it."""
+
+    item: Item
+    attempts: list[_Attempt]
+
+    @property
+    def stamped(self) -> bool:
+        return any(attempt.stamped for attempt in self.attempts)
+
+    @property
+    def holds(self) -> bool:
+        return any(attempt.holds for attempt in self.attempts)
 
 
 def recognise(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
+    """Return the submissions of a course's folder, or of its folder `submitted`.
+
+    A student can make a `timestamp.txt`, too. So most students must have one. Where most have none, the folder must
+    have nbgrader's name, and nobody has a time.
+    """
+    known, doubts = set[str](), tuple[str, ...]()
     if any(item.name == SUBMITTED and item.kind == FOLDER for item in items):
+        beside = [item for item in items if item.name not in _OWN and _may_be_handed_in(place, item, wanted)]
+        if len(beside) >= sum(item.name in _OWN for item in items):
+            return None
+        doubts = tuple(f"{place.origin}/{show(item.name)}: {_BESIDE}" for item in beside)
+        known = {a.name for item in items if item.name in ("source", "release") for a in _folders(place, item)}
         place = place.enter(SUBMITTED)
-        items = place.items()
-    students = [item for item in items if item.kind == FOLDER and not item.name.startswith(".")]
-    if PurePath(place.origin).name != SUBMITTED and not _has_timestamps(place, students):
+        items = visible(place.items())
+    students = [_student(place, item, wanted) for item in items if item.kind == FOLDER]
+    timed = _most(place, students, lambda student: student.stamped, wanted)
+    named = PurePath(place.origin).name == SUBMITTED and _most(place, students, lambda student: student.holds, wanted)
+    if not (timed or named) or not any(student.attempts for student in students):
         return None
-    attempts = {item.name: _attempts(place.enter(item.name), wanted) for item in students}
-    if not any(attempts.values()):
-        return None
-    usual = Counter(a.item.name for of_student in attempts.values() for a in of_student if a.holds).most_common(1)
-    entries, ignored = [], []
-    for item in students:
-        counted = _counted(attempts[item.name], usual[0][0] if usual else "")
-        if counted:
-            entries.append(_entry(item, counted))
-        elif not attempts[item.name]:
-            entries.append(of_folder(place, item))
-        else:
-            ignored.append(f"{place.origin}/{show(item.name)}: other assignments only")
-    return Collection("nbgrader folder", tuple(entries), tuple(ignored))
-
-
-def _has_timestamps(place: Place, students: list[Item]) -> bool:
-    return any(
-        item.name == TIMESTAMP
-        for student in islice(students, _LOOKED_AT)
-        for assignment in contents(place.enter(student.name))
-        if assignment.kind == FOLDER
-        for item in contents(place.enter(student.name).enter(assignment.name))
+    found = _by_assignment(place, students, known, timed, wanted)
+    beside_students = by_name(place, [item for item in items if item.kind != FOLDER], wanted)
+    return Collection(
+        "nbgrader folder",
+        (*found.entries, *beside_students.entries),
+        (*found.ignored, *beside_students.ignored),
+        doubts,
     )
 
 
-def _attempts(student: Place, wanted: Wanted) -> list[_Attempt]:
+def _by_assignment(place: Place, students: list[_Student], known: set[str], timed: bool, wanted: Wanted) -> Collection:
+    """Return each student's attempt at the homework; who has other assignments only has handed in nothing."""
+    usual = _usual(students)
+    often = Counter(attempt.item.name for student in students for attempt in student.attempts)
+    entries, ignored = [], []
+    for student in students:
+        counted = _counted(student.attempts, usual)
+        others = [attempt.item.name for attempt in student.attempts]
+        if counted:
+            entries.append(_entry(student.item, counted, timed))
+        elif (
+            others
+            and all(name in known or often[name] > 1 for name in others)
+            and not (holds_somewhere(place, student.item, wanted))
+        ):
+            ignored.append(f"{place.origin}/{show(student.item.name)}: other assignments only")
+        else:
+            entries.append(of_folder(place, student.item))
+    return Collection("", tuple(entries), tuple(ignored))
+
+
+def _usual(students: list[_Student]) -> str:
+    """Return the name under which most hand in the homework; one student alone does not make it."""
+    often = Counter(attempt.item.name for student in students for attempt in student.attempts)
+    holding = Counter(attempt.item.name for student in students for attempt in student.attempts if attempt.holds)
+    several = [name for name in holding if holding[name] > 1]
+    return max(several, key=lambda name: (holding[name], often[name]), default="")
+
+
+def _most(place: Place, students: list[_Student], fits: Callable[[_Student], bool], wanted: Wanted) -> bool:
+    """Return whether more students fit than there are others who handed something in."""
+    others = [student.item for student in students if not fits(student)]
+    return len(students) - len(others) > sum(holds_somewhere(place, other, wanted) for other in others)
+
+
+def _student(place: Place, item: Item, wanted: Wanted) -> _Student:
+    student = place.enter(item.name)
     attempts = []
-    for assignment in contents(student):
-        if assignment.kind == FOLDER and not assignment.name.startswith("."):
-            place = student.enter(assignment.name)
-            attempts.append(_Attempt(place, assignment, contents(place), holds(place, wanted), _submitted_at(place)))
-    return attempts
+    for folder in _folders(place, item):
+        inner = student.enter(folder.name)
+        inside = contents(inner)
+        attempts.append(_Attempt(inner, folder, inside, holds(inside, wanted)))
+    return _Student(item, attempts)
 
 
-def _submitted_at(place: Place) -> datetime | None:
-    if not any(item.name == TIMESTAMP for item in contents(place)):
-        return None
-    try:
-        return moment(place.read(TIMESTAMP, 10_000).decode("utf-8", "replace"))
-    except Refusal:  # a time that cannot be read is no time; what was handed in is graded all the same
-        return None
+def _may_be_handed_in(place: Place, item: Item, wanted: Wanted) -> bool:
+    return holds_somewhere(place, item, wanted) if item.kind == FOLDER else bool(ending(item.name))
+
+
+def _folders(place: Place, item: Item) -> list[Item]:
+    return [folder for folder in visible(contents(place.enter(item.name))) if folder.kind == FOLDER]
 
 
 def _counted(attempts: list[_Attempt], usual: str) -> list[_Attempt]:
@@ -97,7 +160,7 @@ def _comparable(when: datetime | None) -> float:
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() if when else 0.0
 
 
-def _entry(student: Item, counted: list[_Attempt]) -> Entry:
+def _entry(student: Item, counted: list[_Attempt], timed: bool) -> Entry:
     latest, *earlier = counted
     identity = safe_id(student.name)
     pieces = [Piece(latest.place, item, (item.name,)) for item in latest.items if item.name != TIMESTAMP]
@@ -106,6 +169,6 @@ def _entry(student: Item, counted: list[_Attempt]) -> Entry:
         (Student(identity, show(student.name)),),
         latest.place.origin,
         Submission(tuple(pieces)),
-        submitted_at=latest.submitted_at,
+        submitted_at=latest.submitted_at if timed else None,
         earlier=tuple(attempt.place.origin for attempt in earlier),
     )

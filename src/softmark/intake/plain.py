@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import PurePath
 
-from softmark.intake.gather import Piece
+from softmark.intake.choose import MOST_READ, defines_enough
+from softmark.intake.definitions import unfinished
+from softmark.intake.gather import Found, Piece, gather, look_through_zips
 from softmark.intake.handed_in import Collection, Entry, Source, Student
 from softmark.intake.names import is_junk, key, nfc, safe_id, show
 from softmark.intake.place import FILE, FOLDER, Item, Place
@@ -15,6 +17,8 @@ from softmark.intake.submission import Submission
 from softmark.intake.wanted import Wanted
 
 ONE_SUBMISSION = "one submission"
+MOST_VERSIONS = 4
+"""Files that a student may keep beside the one that counts: `scores_old.py`, `scores_v2.py`."""
 _NOT_A_STUDENT = {"readme", "roster", "grades", "license"}
 _HANDED_IN = {
     ".zip", ".rar", ".7z", ".tar", ".gz", ".tgz", ".doc", ".docx", ".odt", ".rtf", ".pdf", ".pages", ".html",
@@ -26,22 +30,41 @@ def visible(items: list[Item]) -> list[Item]:
     return [item for item in items if not is_junk(item.name) and not item.name.startswith(".")]
 
 
-def passed_over(place: Place, items: list[Item]) -> list[str]:
-    """What would be somebody's submission, but for the dot that its name begins with."""
+def passed_over(place: Place, items: list[Item]) -> list[Item]:
+    """Return what would be somebody's submission, but for the dot that its name begins with."""
     hidden = [item for item in items if item.name.startswith(".") and not is_junk(item.name)]
-    ours = [item for item in hidden if item.kind == FOLDER or ending(item.name)]
-    return [f"{place.origin}/{show(item.name)}: its name begins with a dot" for item in ours]
+    return [item for item in hidden if item.kind == FOLDER or ending(item.name)]
 
 
 def single(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
-    """A folder that holds the wanted file itself is one submission, unless its folders hold it too."""
-    programs = [nfc(item.name) for item in items if item.kind != FOLDER and ending(item.name)]
-    if not _of_one_student(programs, wanted):
+    """Return a folder that holds the wanted file itself as one submission, unless it holds other students' work too.
+
+    Most of the folder decides: one student who names a file like the homework does not make a class one submission.
+    """
+    programs = [item for item in items if item.kind != FOLDER and ending(item.name)]
+    if not _of_one_student([nfc(item.name) for item in programs], wanted):
         return None
-    holding = [item for item in items if item.kind == FOLDER and holds(place.enter(item.name), wanted)]
-    if len(holding) > 1:
+    holding = [item for item in items if item.kind == FOLDER and holds_somewhere(place, item, wanted)]
+    if len(holding) > 1 or _are_a_class(place, items, wanted):
         return None
     return Collection(ONE_SUBMISSION, (whole(place, PurePath(place.origin).name.removesuffix(".zip")),))
+
+
+def _are_a_class(place: Place, items: list[Item], wanted: Wanted) -> bool:
+    """Return whether most files beside the wanted one are submissions, too, and not a few older versions of it."""
+    others = [Found((item.name,), place, item) for item in items if item.kind == FILE]
+    others = [f for f in others if (ending(f.name) or f.is_zip) and not is_named_as_wanted(f.name, wanted)][:MOST_READ]
+    submissions = [found for found in others if (_zip_holds if found.is_zip else defines_enough)(found, wanted)]
+    versions = [found for found in submissions if key(found.name).startswith(key(stem(wanted.file)))]
+    several = len(submissions) - len(versions) > 1 or len(versions) > MOST_VERSIONS
+    return several and 2 * len(submissions) > len(others)
+
+
+def _zip_holds(found: Found, wanted: Wanted) -> bool:
+    try:
+        return any(is_named_as_wanted(inner.name, wanted) for inner in look_through_zips([found]).files)
+    except Refusal:
+        return False
 
 
 def whole(place: Place, name: str) -> Entry:
@@ -51,22 +74,39 @@ def whole(place: Place, name: str) -> Entry:
 
 
 def by_student(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
-    """One folder or one file for each student, named after them."""
+    """Return one submission for each folder and each file, named after its student; None if there is none."""
+    collection = by_name(place, items, wanted)
+    return collection if collection.entries else None
+
+
+def by_name(place: Place, items: list[Item], wanted: Wanted) -> Collection:
+    """Return what may be a student's by its own name, and what is nobody's."""
     folders = [item for item in items if item.kind == FOLDER]
-    files: dict[str, list[Item]] = defaultdict(list)
+    files: dict[tuple[str, int], list[Item]] = defaultdict(list)
     ignored = []
-    for item in items:
-        if item.kind != FOLDER and (item.kind != FILE or _is_handed_in(item.name, wanted)):
-            files[key(stem(item.name))].append(item)  # a link or a pipe is refused, rather than passed over
-        elif item.kind != FOLDER:
+    for item in sorted((item for item in items if item.kind != FOLDER), key=lambda item: _plainness(item.name)):
+        if item.kind == FILE and not _is_handed_in(place, item, wanted):
             ignored.append(f"{place.origin}/{show(item.name)}")
-    entries = [of_folder(place, folder) for folder in folders] + [
-        _files(place, group, wanted) for group in files.values()
-    ]
-    if not entries:
-        return None
+            continue
+        number = 0  # a link or a pipe is refused, rather than passed over
+        while any(_called(item, wanted) == _called(other, wanted) for other in files[stem(item.name), number]):
+            number += 1
+        files[stem(item.name), number].append(item)
+    entries = [of_folder(place, folder) for folder in folders]
+    for (name, number), group in sorted(files.items()):
+        entries.append(_files(place, sorted(group, key=lambda item: item.name), wanted, name if number == 0 else ""))
     kind = "folder of folders" if folders else "folder of files"
-    return Collection(kind, tuple(entries), tuple(ignored))
+    return Collection(kind, tuple(entries), tuple(sorted(ignored)))
+
+
+def _plainness(name: str) -> tuple[bool, int, str]:
+    """Of `ada.py`, `ada.PY` and `ada.py.txt` the first is ada's; the others are somebody's of another name."""
+    return name != stem(name) + ending(name), len(name), name
+
+
+def _called(item: Item, wanted: Wanted) -> str:
+    """Return the name that a file named after its student is graded by."""
+    return {".py": wanted.file, ".ipynb": wanted.notebook}.get(ending(item.name), item.name)
 
 
 def stem(name: str) -> str:
@@ -82,9 +122,23 @@ def _of_one_student(programs: list[str], wanted: Wanted) -> bool:
     return any(name in programs for name in expected)
 
 
-def holds(place: Place, wanted: Wanted) -> bool:
-    """Whether the wanted file lies directly in a folder."""
-    return any(nfc(item.name) in (wanted.file, wanted.notebook) for item in contents(place))
+def holds(items: list[Item], wanted: Wanted) -> bool:
+    """Return whether the wanted file is among these."""
+    return any(nfc(item.name) in (wanted.file, wanted.notebook) for item in items)
+
+
+def holds_somewhere(place: Place, folder: Item, wanted: Wanted) -> bool:
+    """Return whether the wanted file, or an archive it may be in, lies anywhere in a folder."""
+    try:
+        files = gather([Piece(place, folder, ())]).files
+    except Refusal:  # it has too much in it to be looked through: whoever loads it says so
+        return True
+    return any(found.is_zip or is_named_as_wanted(found.name, wanted) for found in files)
+
+
+def is_named_as_wanted(name: str, wanted: Wanted) -> bool:
+    """Return whether a file has the homework's name, or one that was meant to be it."""
+    return any(nfc(name) == expected or is_slip(name, expected) for expected in (wanted.file, wanted.notebook))
 
 
 def contents(place: Place) -> list[Item]:
@@ -95,10 +149,21 @@ def contents(place: Place) -> list[Item]:
         return []
 
 
-def _is_handed_in(name: str, wanted: Wanted) -> bool:
-    if key(stem(name)) in _NOT_A_STUDENT or name in (wanted.file, wanted.notebook):
+def _is_handed_in(place: Place, item: Item, wanted: Wanted) -> bool:
+    """Return whether a file is somebody's submission: no list or licence, and no starter."""
+    if key(stem(item.name)) in _NOT_A_STUDENT:
         return False
-    return bool(ending(name)) or PurePath(name).suffix.casefold() in _HANDED_IN
+    if item.name in (wanted.file, wanted.notebook):
+        return not _is_starter(place, item, wanted)
+    return bool(ending(item.name)) or PurePath(item.name).suffix.casefold() in _HANDED_IN
+
+
+def _is_starter(place: Place, item: Item, wanted: Wanted) -> bool:
+    """Return whether nothing in a file is written yet. A file that cannot be read is somebody's, who is told so."""
+    try:
+        return unfinished(Found((item.name,), place, item).read()) >= len(wanted.names)
+    except Refusal:
+        return False
 
 
 def of_folder(place: Place, item: Item) -> Entry:
@@ -106,12 +171,11 @@ def of_folder(place: Place, item: Item) -> Entry:
     return named(item.name, f"{place.origin}/{show(item.name)}", Submission((Piece(place, item, ()),)))
 
 
-def _files(place: Place, items: list[Item], wanted: Wanted) -> Entry:
+def _files(place: Place, items: list[Item], wanted: Wanted, name: str) -> Entry:
     """Files that are named after their student stand for the wanted ones: nobody misnamed them."""
-    called = {".py": wanted.file, ".ipynb": wanted.notebook}
-    pieces = tuple(Piece(place, item, (called.get(ending(item.name), item.name),)) for item in items)
+    pieces = tuple(Piece(place, item, (_called(item, wanted),)) for item in items)
     origin = ", ".join(f"{place.origin}/{show(item.name)}" for item in items)
-    return named(stem(items[0].name), origin, Submission(pieces))
+    return named(name or items[0].name, origin, Submission(pieces))
 
 
 def named(name: str, origin: str, source: Source) -> Entry:
