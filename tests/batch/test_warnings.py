@@ -12,15 +12,15 @@ class TestDoubtfulSubmissions:
 
     def test_are_said_first(self, course: Path, tmp_path: Path) -> None:
         """A folder that would be somebody's but for its name."""
-        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, ".ben": {FILE: RIGHT}})
+        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "cyd": {}, ".ben": {FILE: RIGHT}})
         done = run(folder, "-o", tmp_path / "results")
         assert done.returncode == 1
         assert done.stdout.startswith(
             "look at this first, it may be somebody's submission:\n"
             "  class/.ben: its name begins with a dot\n"
-            "1 submission: folder of folders\n"
+            "2 submissions: folder of folders\n"
         )
-        assert marks(tmp_path / "results") == {"ada": 4.0}
+        assert marks(tmp_path / "results") == {"ada": 4.0, "cyd": 0.0}
 
     def test_a_forged_time_changes_nothing(self, course: Path, tmp_path: Path) -> None:
         """With nbgrader's file in a student's folder the class is what it was, and nobody has a time."""
