@@ -125,11 +125,13 @@ class TestCommand:
         output = tmp_path / "autograder.zip"
         output.write_bytes(b"older")
         idle = HIDDEN.replace('agree(student.double, ref.double, draw("n", n=5))', "assert True")
-        done = softmark(course(tmp_path, hidden=idle), "bundle", "tiny", "-o", str(output))
-        assert done.returncode == 1
-        assert "pay for no knowledge" in done.stderr
-        assert "no bundle was made" in done.stderr
-        assert output.read_bytes() == b"older"
+        course(tmp_path, hidden=idle)
+        for _ in range(2):  # that it was refused once does not make it good
+            done = softmark(tmp_path, "bundle", "tiny", "-o", str(output))
+            assert done.returncode == 1
+            assert "pay for no knowledge" in done.stderr
+            assert "no bundle was made" in done.stderr
+            assert output.read_bytes() == b"older"
 
     def test_a_change_is_proved_again(self, tmp_path: Path) -> None:
         """That a homework was proved before says nothing of it once it has changed."""

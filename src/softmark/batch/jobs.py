@@ -11,7 +11,7 @@ import msgspec
 from softmark.batch.journal import Known
 from softmark.grading.homework import Homework
 from softmark.grading.messages import Job, Setup
-from softmark.grading.provenance import provenance
+from softmark.grading.provenance import SOFTWARE, provenance, software_digest
 from softmark.grading.result import Result, Submission, refused
 from softmark.intake.handed_in import Entry, HandedIn
 from softmark.intake.notebook import read_notebook
@@ -75,16 +75,30 @@ def _with_cells(submission: Submission, handed: HandedIn) -> Task:
 
 
 class Fingerprints:
-    """What a grading depends on, and what is handed back with it: two with the same fingerprint have the same files."""
+    """Say what a grading depends on: two with the same fingerprint have the same marks and the same files.
+
+    The part behind the dot stands for softmark and its libraries. Fingerprints of older versions have no dot.
+    """
 
     def __init__(self, homework: Homework, setup: Setup) -> None:
-        self._with = msgspec.json.encode((provenance(homework, setup.isolation, setup.device), setup.budget_seconds))
+        graded_with = provenance(homework, setup.isolation, setup.device)
+        self._software = software_digest(graded_with)
+        others = msgspec.structs.replace(graded_with, **dict.fromkeys(SOFTWARE, ""))
+        self._others = msgspec.json.encode((others, setup.budget_seconds))
 
     def of(self, task: Task, known: Known) -> str:
+        """Return the fingerprint of a submission."""
         handed = task.handed
         files = (handed.main, task.submission.sha256, handed.refusal, handed.notes, handed.staff_notes)
         own = msgspec.json.encode((files, known.students, known.submitted_at, known.due_at, known.late))
-        return hashlib.sha256(self._with + b"\0" + own).hexdigest()
+        others = hashlib.sha256(self._others + b"\0" + own).hexdigest()
+        return f"{others}.{self._software}"
+
+
+def only_software_differs(before: str, now: str) -> bool:
+    """Return whether only softmark or its libraries have changed since, as far as the earlier fingerprint tells."""
+    (others, dot, software), (others_now, _, software_now) = before.partition("."), now.partition(".")
+    return not dot or (others == others_now and software != software_now)
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from softmark.batch.engines import Engines, OwnLane
 from softmark.batch.graded import Graded, StudentData
 from softmark.batch.grader import EngineFailed
-from softmark.batch.jobs import Fingerprints, Task, read, wanted_by
+from softmark.batch.jobs import Fingerprints, Task, only_software_differs, read, wanted_by
 from softmark.batch.journal import Journal, Known
 from softmark.grading.homework import Homework
 from softmark.grading.messages import Setup
@@ -37,6 +37,8 @@ class Finished:
     fingerprint: str
     result: Result | None
     """None: nothing has changed since it was graded, and the journal has the result."""
+    other_software: bool = False
+    """Whether it is graded again only because softmark or its libraries have changed."""
 
 
 @dataclass(frozen=True)
@@ -130,11 +132,13 @@ class ClassRun:
     def _finish(self, entry: Entry, own: OwnLane) -> Finished:
         task = read(entry, self._wanted)
         fingerprint = self._fingerprints.of(task, known(entry))
-        if self._done.get(entry.id) == fingerprint:
+        before = self._done.get(entry.id)
+        if before == fingerprint:
             return Finished(entry, fingerprint, None)
+        again = before is not None and only_software_differs(before, fingerprint)
         if task.handed.refusal:
-            return Finished(entry, fingerprint, task.result(self._engines.pending))
-        return Finished(entry, fingerprint, self._judge(task, own))
+            return Finished(entry, fingerprint, task.result(self._engines.pending), again)
+        return Finished(entry, fingerprint, self._judge(task, own), again)
 
     def _judge(self, task: Task, own: OwnLane) -> Result:
         result = self._attempt(task, own)

@@ -85,6 +85,10 @@ def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, consol
     show_class(summary, console)
     _name("not handed in any more, the marks from before are kept", gone, console)
     _name(f"graded with other parts or points than {homework.name} has now, not in grades.csv", outdated, console)
+    if tally.other_software:
+        were = "1 was" if tally.other_software == 1 else f"{tally.other_software} were"
+        which = f"`softmark regrade {options.output}` says which"
+        console.print(f"{were} graded by another version of Softmark: graded again ({which})", soft_wrap=True)
     for why, times in tally.faults.most_common(MOST_FAULTS):
         of_how_many = "1 submission" if times == 1 else f"{times} submissions"
         text = f"the grader failed at {of_how_many}: {log_safe(one_line(message(why)))}"

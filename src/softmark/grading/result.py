@@ -128,6 +128,11 @@ class Provenance(Record, frozen=True):
     device: str = "cpu"
     tests_sha256: str = ""
     reference_sha256: str = ""
+    softmark_sha256: str = ""
+    """Of the installed package's files; empty in results from before it was noted."""
+    numpy: str = ""
+    pytest: str = ""
+    gradescope_utils: str = ""
 
 
 class Excerpt(Record, frozen=True):

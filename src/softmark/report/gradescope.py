@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from softmark.grading.points import total
+from softmark.grading.provenance import software_of
 from softmark.grading.result import Outcome, Result, Status, TestResult
 from softmark.report.atomic import replace_file
 from softmark.report.escape import cut, message, one_line
@@ -210,9 +211,7 @@ def _provenance(result: Result) -> dict[str, Any]:
         "sha256": result.submission.sha256,
         "isolation": graded_with.isolation,
         "device": graded_with.device,
-        "softmark": graded_with.softmark,
-        "torch": graded_with.torch,
-        "python": graded_with.python,
+        **software_of(graded_with),
         "tests_sha256": graded_with.tests_sha256,
         "reference_sha256": graded_with.reference_sha256,
     }

@@ -29,12 +29,15 @@ class Tally:
 
     def __init__(self) -> None:
         self.unchanged = 0
+        self.other_software = 0
+        """How many were graded again only because softmark or its libraries have changed."""
         self.by_status: Counter[Status] = Counter()
         self.faults: Counter[str] = Counter()
         """Why the grader failed, and for how many."""
         self._start = time.monotonic()
 
     def add(self, finished: Finished) -> None:
+        self.other_software += finished.other_software
         if finished.result is None:
             self.unchanged += 1
         else:

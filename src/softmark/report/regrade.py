@@ -1,10 +1,12 @@
 """What grading again has changed: the difference of two gradebooks, student by student and part by part."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from softmark.batch.graded import Graded
 from softmark.grading.points import total
+from softmark.grading.provenance import software_of
 from softmark.grading.record import Record
 from softmark.report.grades import Grade, class_grades, grades_of
 
@@ -43,6 +45,14 @@ class Single(Record, frozen=True):
     mark: float | None
 
 
+class Version(Record, frozen=True):
+    """Software that graded before, and that graded now; several versions of it, if a class was graded by several."""
+
+    what: str
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
 class Regrade(Record, frozen=True):
     """Only what differs, and how many do not."""
 
@@ -53,6 +63,8 @@ class Regrade(Record, frozen=True):
     mean_old: float | None
     """Of the students who have a mark in both."""
     mean_new: float | None
+    versions: tuple[Version, ...] = ()
+    """What has another version than before."""
 
     @property
     def identical(self) -> bool:
@@ -62,7 +74,8 @@ class Regrade(Record, frozen=True):
 
 def compare(old: Iterable[Graded], new: Iterable[Graded]) -> Regrade:
     """The difference of two gradings of a class."""
-    before, after = _by_student(old), _by_student(new)
+    old_software, new_software = _Software(), _Software()
+    before, after = _by_student(old_software.noted(old)), _by_student(new_software.noted(new))
     both = [(before[student], after[student]) for student in sorted(before.keys() & after.keys())]
     changes = tuple(change for pair in both if (change := _change(*pair)))
     marks = [(b.mark, a.mark) for b, a in both if b.mark is not None and a.mark is not None]
@@ -73,7 +86,33 @@ def compare(old: Iterable[Graded], new: Iterable[Graded]) -> Regrade:
         same=len(both) - len(changes),
         mean_old=total(old for old, _ in marks) / len(marks) if marks else None,
         mean_new=total(new for _, new in marks) / len(marks) if marks else None,
+        versions=tuple(_versions(old_software, new_software)),
     )
+
+
+class _Software:
+    """By what a class was graded: each version once."""
+
+    def __init__(self) -> None:
+        self.versions: dict[str, set[str]] = defaultdict(set)
+
+    def noted(self, graded: Iterable[Graded]) -> Iterator[Graded]:
+        for one in graded:
+            named = software_of(one.result.provenance)
+            source = named.pop("softmark_sha256")
+            if named["softmark"]:
+                named["softmark"] += f" ({source[:8] or 'its files are not known'})"
+            for what, number in named.items():
+                if number:
+                    self.versions[what].add(number)
+            yield one
+
+
+def _versions(old: _Software, new: _Software) -> Iterator[Version]:
+    for what in dict.fromkeys((*old.versions, *new.versions)):
+        before, now = old.versions[what], new.versions[what]
+        if before != now and before and now:
+            yield Version(what=what, old=tuple(sorted(before)), new=tuple(sorted(now)))
 
 
 def summary(regrade: Regrade) -> str:

@@ -23,6 +23,9 @@ def show_regrade(regrade: Regrade, console: Console) -> None:
     if not regrade.identical:
         console.print(Padding(_table(regrade, console), (1, 2, 0, 2)))
     console.print(Padding(_text(summary(regrade), console), (1, 2)))
+    if regrade.versions:
+        changes = (f"{v.what} {' and '.join(v.old)} → {' and '.join(v.new)}" for v in regrade.versions)
+        console.print(Padding(_text(f"Graded by other versions: {', '.join(changes)}.", console), (0, 2, 1, 2)))
 
 
 def write_regrade(regrade: Regrade, path: Path) -> None:

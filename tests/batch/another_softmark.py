@@ -1,0 +1,34 @@
+"""A second installation of softmark, whose files a test may change; the libraries are the first one's."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+_START = "from softmark.cli import main; main()"
+
+
+class AnotherSoftmark:
+    """Installed in a folder; `package` holds its modules."""
+
+    def __init__(self, place: Path) -> None:
+        self.package = place / "src" / "softmark"
+        shutil.copytree(ROOT / "src" / "softmark", self.package, ignore=shutil.ignore_patterns("__pycache__"))
+        venv.create(place / "venv", with_pip=False)
+        (site,) = (place / "venv" / "lib").glob("python3*/site-packages")
+        (site / "another.pth").write_text(f"{self.package.parent}\n{sysconfig.get_path('purelib')}\n")
+        self.python = place / "venv" / "bin" / Path(sys.executable).name
+
+    def change(self, module: str, line: str = "# another version\n") -> None:
+        """Add a line to a module."""
+        with (self.package / module).open("a") as file:
+            file.write(line)
+
+    def __call__(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [str(self.python), "-I", "-c", _START, *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
