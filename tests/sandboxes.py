@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import math
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from tempfile import gettempdir
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -25,6 +27,8 @@ IS_ROOT = os.geteuid() == 0
 STRONGEST = Level.FULL if IS_ROOT else Level.USER
 FILE = "hw.py"
 SHORT = Limits(cpu_seconds=0.5, import_seconds=5.0, memory_mb=300, file_mb=20)
+
+PATIENCE = 60  # seconds; what takes longer hangs
 
 KINDS: dict[str, Callable[[], Sandbox]] = {
     "walled": lambda: Walled(zygote(), STRONGEST),
@@ -58,6 +62,22 @@ def sandbox(kind: str = "walled") -> Iterator[Sandbox]:
 
 
 @contextmanager
+def not_for_ever() -> Iterator[None]:
+    """Fail instead of hanging when what is done here does not come to an end."""
+
+    def give_up(*_: object) -> NoReturn:
+        raise AssertionError(f"no end within {PATIENCE} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
 def loaded(
     place: Sandbox, source: str, rules: Sequence[Mapping[str, Any]] = (), limits: Limits = SHORT
 ) -> Iterator[StudentProcess]:
@@ -71,13 +91,20 @@ def loaded(
         worker.close()
 
 
-def ask(worker: StudentProcess, target: Any, *args: Any, **request: Any) -> dict[Any, Any]:
+def ask(
+    worker: StudentProcess,
+    target: Any,
+    *args: Any,
+    cpu_seconds: float = SHORT.cpu_seconds,
+    wall_seconds: float = math.inf,
+    **request: Any,
+) -> dict[Any, Any]:
     """One "call" request to a worker; the parts that are not given are those of a plain call."""
     message = {
         "op": "call", "target": target, "method": None, "args": list(args), "kwargs": {}, "how": "plain",
         "watch": False, "cotangent": None, "seed": None, **request,
     }  # fmt: skip
-    return worker.request(message, SHORT.cpu_seconds)
+    return worker.request(message, cpu_seconds, wall_seconds)
 
 
 def value(worker: StudentProcess, target: Any, *args: Any, **request: Any) -> Any:

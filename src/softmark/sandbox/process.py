@@ -3,6 +3,9 @@
 Three clocks run while an answer is awaited. Processor time is the measure, so that a busy machine fails nobody; wall
 time is the guard against a program that waits for ever; memory and disk are looked at every tick. All are read from
 the kernel. The answer counts when one complete frame has arrived; nothing the worker does afterwards matters.
+
+The clocks run only while this side never waits in a read or write of the wire: a worker may begin a frame and not end
+it. So the wire does not block, and each read and write asks once more not to wait.
 """
 
 from __future__ import annotations
@@ -174,7 +177,7 @@ class _Exchange:
 
     def _send(self) -> None:
         try:
-            sent = self._worker._wire.send(self._unsent)
+            sent = self._worker._wire.send(self._unsent, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return
         except (BrokenPipeError, ConnectionResetError):
@@ -184,7 +187,8 @@ class _Exchange:
     def _receive(self) -> bool:
         """Take what has arrived; True when the frame is complete."""
         try:
-            part = self._worker._wire.recv(min(_CHUNK * 16, self._expected - len(self._received)))
+            most = min(_CHUNK * 16, self._expected - len(self._received))
+            part = self._worker._wire.recv(most, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return False
         except ConnectionResetError:
