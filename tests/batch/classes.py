@@ -81,9 +81,10 @@ def write_tiny_course(root: Path) -> Path:
 def hand_in(folder: Path, submissions: Mapping[str, Mapping[str, str]]) -> Path:
     """A folder for each student."""
     for student, files in submissions.items():
-        (folder / student).mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / student / name).write_text(text)
+            path = folder / student / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
     return folder
 
 
