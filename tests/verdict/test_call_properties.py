@@ -117,6 +117,18 @@ class TestWorksOnMeta:
         verdict = failure(works_on_meta, InProcess(lambda x: torch.ones(x.shape)), draw("n", n=3))
         assert verdict.fact == "the result is on the CPU, wherever the inputs are"
 
+    @pytest.mark.parametrize("at", [0, 1])
+    def test_one_of_several_results_elsewhere_fails(self, at):
+        """Two outputs, one of which is on the CPU, whichever it is."""
+
+        def wrong(x):
+            outputs = [x * 2, x * 3]
+            outputs[at] = torch.ones(x.shape)
+            return tuple(outputs)
+
+        verdict = failure(works_on_meta, InProcess(wrong), draw("n", n=3))
+        assert verdict.fact == "the result is on the CPU, wherever the inputs are"
+
     def test_other_failures_pass_through(self):
         """A crash stays a crash."""
 
@@ -143,6 +155,18 @@ class TestOpsIndependentOf:
 
         verdict = failure(
             ops_independent_of, "the number of tokens", InProcess(loop), (torch.ones(4, 3),), (torch.ones(40, 3),)
+        )
+        assert verdict.fact.startswith("the number of tensor operations grows with the number of tokens: from ")
+
+    def test_fails_for_a_loop_that_is_only_twice_as_long(self):
+        """A loop over eight tokens makes twice the operations of one over four, and is a loop."""
+
+        def loop(X):
+            rows = [(x * 2).exp().sin().cos() for x in X]
+            return torch.stack(rows)
+
+        verdict = failure(
+            ops_independent_of, "the number of tokens", InProcess(loop), (torch.ones(4, 3),), (torch.ones(8, 3),)
         )
         assert verdict.fact.startswith("the number of tensor operations grows with the number of tokens: from ")
 

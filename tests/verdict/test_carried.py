@@ -137,6 +137,17 @@ class TestGuards:
         failure(agree, attention_on(broken), ref.attention, *qkv, carried={"scores": InProcess(broken)})
         assert case.carried == []
 
+    def test_must_not_make_an_answer_of_nan(self, case, qkv):
+        """One NaN in each row of an earlier result is little, but what is built on it is NaN throughout."""
+
+        def one_column_lost(Q, K):
+            return unscaled(Q, K).index_fill(-1, torch.tensor([1]), float("nan"))
+
+        earlier = {"scores": InProcess(one_column_lost)}
+        verdict = failure(agree, attention_on(one_column_lost), ref.attention, *qkv, carried=earlier)
+        assert verdict.category == "nan"
+        assert case.carried == []
+
     def test_must_have_the_right_shape(self, case):
         """A transposed score matrix is no score matrix, even where the rest would run."""
         qkv = draw("n d", "m d", "m e", n=5, m=7, d=3, e=4)

@@ -80,6 +80,10 @@ class TestValues:
         h, c = torch.randn(2, 3, 4, dtype=torch.float64)
         assert failure(agree, (c, h), (h, c)).fact.endswith("that is output 2, are the outputs exchanged?")
 
+    def test_single_numbers_are_not_exchanged(self):
+        """A loss that is as large as the accuracy beside it says nothing about their order."""
+        assert failure(agree, (1.0, 1.0), (0.25, 1.0)).fact == "output 1 of 2: the value is wrong"
+
     def test_where_is_the_worst(self):
         """The place is that of the largest error over its tolerance, with got, expected and how far off."""
         wrong = WIDE.clone()

@@ -65,6 +65,18 @@ class TestWrongGradients:
         assert verdict.category is Category.PROPERTY
         assert verdict.fact.startswith("gradient of argument 1: all 12 values are wrong")
 
+    @pytest.mark.parametrize("part", [0.0, 0.5, 2.0])
+    def test_what_weights_of_one_would_hide(self, part):
+        """A softmax with too little or too much gradient: its outputs sum to 1, and that sum has no gradient at all."""
+
+        def wrong(S):
+            A = torch.softmax(S, -1)
+            return part * A + (1 - part) * A.detach()
+
+        verdict = failure(gradients_agree, InProcess(wrong), ref.softmax_rows, draw("n m", n=3, m=4))
+        assert verdict.category is Category.PROPERTY
+        assert verdict.fact.startswith("gradient of argument 1: all 12 values are wrong")
+
     def test_of_a_parameter(self):
         """A parameter is named as in the module."""
 

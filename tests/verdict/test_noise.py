@@ -3,9 +3,10 @@
 import math
 from itertools import pairwise
 
+import pytest
 import torch
 
-from softmark.verdict import Case, agree, draw, judging
+from softmark.verdict import Case, Category, agree, draw, judging
 from softmark.verdict.tolerance import BRAIN, DOUBLE, HALF, SINGLE
 from softmark.verdict.truth import computed, given
 from tests.verdict import lecture
@@ -105,6 +106,30 @@ class TestReferenceIsLeftAlone:
         mixed = (truth.value > 0) & (truth.value < 1)
         assert mixed.sum() == 14
         assert bool((truth.noise(DOUBLE.roundoff)[0][mixed] > 0).all())
+
+    @pytest.mark.parametrize("flag", [1.0, -1.0, 0.0])
+    def test_flags_among_the_inputs_survive(self, flag):
+        """An input of 1, -1 or 0 that the reference compares with is the same in every rounded run."""
+
+        def reference(x, flags):
+            return torch.where(flags == flag, x, 1000 * x)
+
+        x, flags = draw("n", n=6), torch.full((6,), flag, dtype=torch.float64)
+        assert failure(agree, x * (1 + 1e-2), reference, x, flags).category is Category.VALUE
+        agree(x, reference, x, flags)
+
+    @pytest.mark.parametrize("count", [10_000, 30_000, 32_767, 32_768, 32_769, 100_000])
+    def test_any_number_of_numbers_can_be_rounded(self, count):
+        """A reference of many operations on large tensors has its noise, whatever their size."""
+
+        def reference(x):
+            for _ in range(40):
+                x = x * 0.99
+            return x
+
+        x = draw("n", n=count)
+        agree(reference(x), reference, x)
+        assert failure(agree, reference(x) * 1.1, reference, x).fact.startswith(f"all {count} values are wrong")
 
     def test_in_place_references_are_fine(self):
         """A reference that fills a table row by row is measured like any other."""

@@ -168,6 +168,20 @@ class TestBatchIndependent:
         verdict = failure(batch_independent, InProcess(wrong), draw("b n d", b=3, n=5, d=4))
         assert verdict.fact == "the output of example 0 changes with the other examples of the batch"
 
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            lambda X: X.cumsum(0),
+            lambda X: X.cumsum(0) / torch.arange(1, len(X) + 1).view(-1, 1, 1),
+            lambda X: X - X.roll(1, 0) * (torch.arange(len(X)) > 0).view(-1, 1, 1),
+        ],
+        ids=["sum so far", "mean so far", "difference from the one before"],
+    )
+    def test_fails_where_only_the_first_example_is_alone(self, wrong):
+        """An example that depends on those before it is found, although the first one has none before it."""
+        verdict = failure(batch_independent, InProcess(wrong), draw("b n d", b=3, n=5, d=4))
+        assert verdict.fact == "the output of example 2 changes with the other examples of the batch"
+
 
 class TestStrangeNumbers:
     """NaN and infinities are the business of `agree`; properties neither trip over them nor hide behind them."""
