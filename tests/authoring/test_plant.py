@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from pathlib import Path
 
@@ -131,4 +132,12 @@ class TestPlant:
         """No decorator, no `ref`, no words that name the mistake."""
         for entry in entries.values():
             source = plant(REFERENCE, entry)
-            assert not any(word in source for word in ("mistake", "ref.", "says"))
+            assert not any(word in source for word in ("mistake", "ref.", "says", "reference"))
+
+    def test_stands_by_itself(self, entries: dict[str, Entry]) -> None:
+        """It imports nothing of the course's, which no submission can: the way to the reference is closed to it."""
+        for entry in entries.values():
+            imports = [
+                node for node in ast.walk(ast.parse(plant(REFERENCE, entry))) if isinstance(node, ast.ImportFrom)
+            ]
+            assert [node.module for node in imports] == ["torch"]

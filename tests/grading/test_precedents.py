@@ -72,6 +72,23 @@ def test_words(student, set_leaderboard_value=None):
     except Failed as failure:
         set_leaderboard_value(str(failure))
 '''
+BY_TURNS = '''
+import itertools
+
+TURNS = itertools.count()
+
+
+@number("2.1")
+@weight(0)
+@leaderboard("turn")
+def test_turns(student, set_leaderboard_value=None):
+    """Asks for more every other time."""
+    turn = next(TURNS)
+    set_leaderboard_value(turn)
+    student.two(0.0)
+    if turn % 2 == 0:
+        student.two(1.0)
+'''
 LAYER = """
 
 class Layer:
@@ -209,6 +226,13 @@ class TestNewAnswers:
         """It has no precedents, and everybody has what they deserve."""
         course = Course(tmp_path, place, with_line("agree(student.two, lambda x: x * 2, random.random())", "random"))
         assert earned(course.grade(RIGHT, RIGHT, WRONG, RIGHT)) == [4, 4, 2, 4]
+
+    def test_a_test_that_asks_by_turns(self, tmp_path: Path, place: Sandbox) -> None:
+        """Once it did not ask what it was to ask, everybody has a run of the test to themselves."""
+        course = Course(tmp_path, place, HIDDEN + BY_TURNS)
+        results = course.grade(RIGHT, WRONG, WRONG, WRONG, WRONG)
+        turns = [entry.value for result in results for entry in result.leaderboard]
+        assert len(set(turns)) == len(results)
 
     def test_nobody_is_asked_in_vain(self, tmp_path: Path, place: Sandbox) -> None:
         """Code that remembers its calls has the result that it has alone, whatever others were asked."""

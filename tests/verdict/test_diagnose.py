@@ -3,7 +3,21 @@
 import pytest
 import torch
 
-from softmark.verdict import Case, Category, Cause, Failed, Verdict, agree, common_causes, draw, judging, outcome
+from softmark.verdict import (
+    Case,
+    Category,
+    Cause,
+    Failed,
+    Registry,
+    Verdict,
+    agree,
+    collecting,
+    common_causes,
+    draw,
+    judging,
+    mistake,
+    outcome,
+)  # fmt: skip
 from softmark.verdict.plant import planted
 from tests.verdict import lecture as ref
 from tests.verdict.catalogue import REGISTRY
@@ -184,6 +198,27 @@ class TestBounds:
         failure(agree, made("no_scale")(ref.attention), ref.attention, *qkv())
         assert ref.scores is before
         assert torch.equal(torch.get_rng_state(), state)
+
+    def test_a_mistake_that_changes_its_inputs_spoils_no_other(self):
+        """Variants that write into their inputs are tried on copies: the mistakes after them are named as ever."""
+        registry = Registry()
+        with collecting(registry):
+
+            @mistake(ref.scores, says="In place.")
+            def in_place(Q, K):
+                Q.zero_()
+                return Q @ K.mul_(3.0).transpose(-1, -2) + 1
+
+            @mistake(ref.scores, says="Not scaled.")
+            def unscaled(Q, K):
+                return Q @ K.transpose(-1, -2)
+
+        inputs = qkv()[:2]
+        with judging(Case(id="in place", seed=3, mistakes=registry)):
+            for _ in range(2):
+                verdict = failure(agree, InProcess(lambda Q, K: Q @ K.T), ref.scores, *inputs)
+                assert names(verdict) == [("unscaled",)]
+            agree(InProcess(ref.scores), ref.scores, *inputs)
 
     def test_categories_without_a_value_are_not_diagnosed(self, case):
         """An exception or a wrong dtype is no evidence for or against a mistake."""

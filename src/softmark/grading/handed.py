@@ -42,7 +42,7 @@ class Handed:
 
     def line(self, file: str, number: int) -> str | None:
         """The text of a line, or None if there is no such line."""
-        lines = _LINE_END.split(self._text(file))
+        lines = self._text(file).split("\n")
         return lines[number - 1].strip() if 1 <= number <= len(lines) else None
 
     def place_of(self, name: str) -> tuple[str, int] | None:
@@ -56,7 +56,7 @@ class Handed:
 
     def around(self, file: str, number: int) -> str:
         """The outermost function or class that a line stands in; empty if it stands in none."""
-        lines = _LINE_END.split(self._text(file))[:number]
+        lines = self._text(file).split("\n")[:number]
         return next((found[1] for line in reversed(lines) if (found := _OUTERMOST.match(line))), "")
 
     def similar(self, name: str) -> str | None:
@@ -98,4 +98,5 @@ class Handed:
         return frozenset(name for file in self.loaded for name in _KEPT.findall(self._text(file)))
 
     def _text(self, file: str) -> str:
-        return self.files.get(file, b"").decode("utf-8", "replace")
+        """Return a file's text with one kind of line end."""
+        return _LINE_END.sub("\n", self.files.get(file, b"").decode("utf-8", "replace"))

@@ -1,0 +1,190 @@
+"""Named mistakes through the engine: what they leave of the marks, and who is told their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from softmark.grading.messages import Job
+from softmark.grading.result import Result, Submission
+from softmark.sandbox.isolation import Sandbox
+from tests.grading.course import FILE, grade, write_course
+from tests.sandboxes import sandbox
+
+TRUTHS = """
+def one(x):
+    return x + 1
+
+
+def two(x):
+    return one(x) * 2
+"""
+HIDDEN = '''
+from graders.tiny.truths import one, two
+
+
+@number("1.1")
+@weight(2)
+def test_one(student):
+    """One."""
+    agree(student.one, one, draw("n", n=3))
+'''
+OF_ZERO = '''
+
+@number("1.2")
+@weight(2)
+def test_one_of_zero(student):
+    """One, of zero."""
+    agree(student.one, one, torch.zeros(3))
+'''
+BOTH = HIDDEN + OF_ZERO
+OF_TWO = '''
+
+@number("1.3")
+@weight(0)
+def test_two(student):
+    """Two, which calls one."""
+    agree(student.two, two, draw("n", n=3))
+'''
+HEAD = "from graders.tiny.truths import one\nfrom softmark import mistake\n"
+MISTAKES = f"""{HEAD}
+
+@mistake(one, says="You add two.", worth=0.5)
+def adds_two(x):
+    return x + 2
+
+
+@mistake(one, says="You take one off.", worth=0.5)
+def takes_one_off(x):
+    return x - 1
+
+
+@mistake(one, says="You add minus one.")
+def adds_minus_one(x):
+    return x + (-1)
+
+
+@mistake(one, says="You add three.", worth=0.25)
+def adds_three(x):
+    return x + 3
+
+
+@mistake(one, says="You add one and two.", worth=0.75)
+def adds_one_and_two(x):
+    return x + 1 + 2
+"""
+SLOW_AT_FIRST = f"""from time import process_time
+
+{HEAD}
+SPENT = []
+
+
+@mistake(one, says="You compute for a while.")
+def computes_for_a_while(x):
+    end = process_time() + (0 if SPENT else 1)
+    SPENT.append(True)
+    while process_time() < end:
+        pass
+    return x * 100
+
+
+@mistake(one, says="You add two.")
+def adds_two(x):
+    return x + 2
+"""
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Sandbox]:
+    with sandbox() as opened:
+        yield opened
+
+
+class Course:
+    """A tiny course whose part has named mistakes."""
+
+    def __init__(self, root: Path, place: Sandbox) -> None:
+        self._root, self._place = root, place
+
+    def grade(self, mistakes: str, *submissions: str, hidden: str = BOTH, naming: bool = True) -> list[Result]:
+        """Grade these with one engine, one after the other; without `naming`, look for no name in the first."""
+        write_course(self._root, hidden)
+        (self._root / "graders/tiny/truths.py").write_text(TRUTHS)
+        (self._root / "graders/tiny/mistakes.py").write_text(mistakes)
+        jobs = [Job(Submission(), FILE, {FILE: source.encode()}) for source in submissions]
+        first = Job(Submission(), FILE, jobs[0].files, naming=naming)
+        return grade(self._root, self._place, first, *jobs[1:])
+
+
+@pytest.fixture
+def course(tmp_path: Path, place: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Course:
+    monkeypatch.syspath_prepend(tmp_path)
+    return Course(tmp_path, place)
+
+
+def adding(number: int, more: str = "") -> str:
+    return f"def one(x):\n    return x + {number}\n{more}"
+
+
+def names(result: Result) -> list[list[str]]:
+    """The names that are said of each failing test of function one."""
+    tests = [test for test in result.tests if test.number < "1.3" and test.verdicts]
+    return [[cause.name for verdict in test.verdicts for cause in verdict.causes] for test in tests]
+
+
+class TestWorth:
+    """What a named mistake leaves of the marks."""
+
+    @pytest.mark.parametrize(
+        ("number", "total", "named"),
+        [
+            (1, 4.0, []),
+            (2, 2.0, ["adds_two"]),
+            (-1, 0.0, ["takes_one_off", "adds_minus_one"]),
+            (3, 1.0, ["adds_three", "adds_one_and_two"]),
+            (9, 0.0, []),
+        ],
+        ids=["right", "one mistake", "two, one of which is worth nothing", "two, the first worth less", "no mistake"],
+    )
+    def test_is_that_of_the_worst_that_fits(self, number: int, total: float, named: list[str], course: Course) -> None:
+        """Where two mistakes explain an answer, the student has the marks of the one that leaves fewer."""
+        (result,) = course.grade(MISTAKES, adding(number))
+        assert result.total == total
+        assert names(result) == ([named] * 2 if number != 1 else [])
+
+
+class TestEvidence:
+    """What the rest of a submission says about a name."""
+
+    @pytest.mark.parametrize(
+        ("two", "named"),
+        [
+            ("raise NotImplementedError", ["adds_two"]),
+            ("raise NotImplementedError('part 2')", ["adds_two"]),
+            ("raise ValueError('no')", []),
+        ],
+        ids=["unwritten", "unwritten, as in the starter", "raises"],
+    )
+    def test_an_unwritten_function_says_nothing(self, two: str, named: list[str], course: Course) -> None:
+        """A function that was left as it is takes no name from another one; one that raises does."""
+        (result,) = course.grade(MISTAKES, adding(2, f"\n\ndef two(x):\n    {two}\n"), hidden=BOTH + OF_TWO)
+        assert names(result) == [named] * 2
+
+
+class TestNamesOfTheNext:
+    """Submissions with the answers of one for which there was no time to look for a name."""
+
+    def test_are_looked_for(self, course: Course) -> None:
+        """Each submission has time of its own: what one is not told, the next one is."""
+        hidden = HIDDEN.replace("weight(2)", "weight(4)")
+        first, second = course.grade(SLOW_AT_FIRST, adding(2), adding(2), hidden=hidden)
+        assert names(first) == [[]]
+        assert names(second) == [["adds_two"]]
+
+    def test_are_looked_for_after_one_that_wants_none(self, course: Course) -> None:
+        """A submission that is graded without names leaves the next one its own."""
+        first, second = course.grade(MISTAKES, adding(2), adding(2), naming=False)
+        assert names(first) == [[]] * 2
+        assert names(second) == [["adds_two"]] * 2
