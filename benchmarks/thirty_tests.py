@@ -88,6 +88,36 @@ WRITTEN = {
     ),
 }
 """What students write."""
+MISTAKES = f"""
+import math
+import torch
+from reference import {NAME} as ref
+from softmark import mistake
+
+@mistake(ref.scores, says="Your scores are not scaled.")
+def unscaled(Q, K):
+    return Q @ K.mT
+
+@mistake(ref.scores, says="Your scores are divided by d_k.")
+def divided_by_width(Q, K):
+    return Q @ K.mT / Q.shape[-1]
+
+@mistake(ref.softmax_rows, says="Your softmax runs over the queries.")
+def over_queries(S):
+    return torch.softmax(S, dim=-2)
+
+@mistake(ref.softmax_rows, says="Your rows are not divided by their sum.")
+def not_normalised(S):
+    return torch.exp(S - S.amax(dim=-1, keepdim=True))
+
+@mistake(ref.masked_softmax, says="Your mask is inverted.")
+def inverted(S, mask):
+    return torch.nan_to_num(torch.softmax(S.masked_fill(mask, -math.inf), dim=-1))
+
+@mistake(ref.masked_softmax, says="Your mask is not used.")
+def unmasked(S, mask):
+    return ref.softmax_rows(S)
+"""
 KINDS = ("values", "gradients")
 DRAWN = f"""
 def drawn(n, m, d_k, d_v):
@@ -132,6 +162,33 @@ def write_class(folder: Path, submissions: int, times: int = 1) -> Path:
     return folder
 
 
+def write_distinct_class(folder: Path, submissions: int, times: int = 1) -> Path:
+    """Write a class in which no answer of a student equals another student's in every bit; return its folder.
+
+    Right ones agree with the reference to 1e-13. Three in ten are wrong by a factor that no named mistake explains.
+    """
+    folder.mkdir(parents=True)
+    for number in range(submissions * times):
+        chance = random.Random(number)
+        functions = "\n\n".join(dedent(chance.choice(written)).strip() for written in WRITTEN.values())
+        factor = 1 + (number + 1) * 2**-51
+        if number % 10 in (2, 5, 8):
+            factor += 0.01
+        source = f"# submission {number}\nimport math\nimport torch\n\n\n{functions}\n{_scaling(factor)}"
+        (folder / f"student_{number:03}.py").write_text(source)
+    return folder
+
+
+def _scaling(factor: float) -> str:
+    """Return code that multiplies every answer of the functions by the factor."""
+    return (
+        "\n\ndef scaled(function):\n    def call(*inputs):\n        outputs = function(*inputs)\n"
+        "        if isinstance(outputs, tuple):\n"
+        f"            return tuple(output * {factor!r} for output in outputs)\n"
+        f"        return outputs * {factor!r}\n    return call\n\n\n"
+    ) + "".join(f"{name} = scaled({name})\n" for name in WRITTEN)
+
+
 def _spoilt(source: str, number: int) -> str:
     if number % 10 == 7:
         return source.replace("    root = ", "    raise IndexError('not today')\n    root = ")
@@ -165,6 +222,7 @@ def write_course(root: Path) -> Path:
         for n, (function, arguments) in enumerate(CHECKS.items(), start=1)
     ]
     (graders / "test_hidden.py").write_text("\n\n".join([head, *tests]))
+    (graders / "mistakes.py").write_text(MISTAKES)
     return root
 
 

@@ -5,6 +5,9 @@
     bare               one loop in one process: exec the file, run the tests; no walls, no report: the physical limit
     one_job, two_jobs  `softmark grade FOLDER`, at the strongest isolation level that this user can have
 
+There are two classes. In `distinct` no answer of a student equals another's in every bit, and three in ten are wrong in
+a way that no named mistake explains. In `alike` students write each function in one of up to three ways, as many do.
+
 Every test draws the same inputs, calls the student's function and the reference, and compares. What is told is wall
 time for one submission, of a run over all of them. Whoever starts anew for every submission pays for `import torch`
 each time; whoever starts once pays once, and a class of 40 is a small one. So for the last three there is also the
@@ -33,7 +36,11 @@ import thirty_tests
 
 LEVEL = "full" if os.geteuid() == 0 else "user"
 SUBMISSIONS, TIMES = 40, 5
-TO_REACH = {"gradescope_utils": 25.0, "otter": 100.0, "bare": 4.0, "two_jobs": 1.7}
+CLASSES = {"distinct": thirty_tests.write_distinct_class, "alike": thirty_tests.write_class}
+TO_REACH = {
+    "distinct": {"gradescope_utils": 45.0, "otter": 100.0, "bare": 3.0, "two_jobs": 1.75},
+    "alike": {"gradescope_utils": 25.0, "otter": 100.0, "bare": 4.0, "two_jobs": 1.7},
+}
 ENVIRONMENT = {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")}
 
 
@@ -67,22 +74,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--otter", type=Path, help="the otter program to measure, too")
     parser.add_argument("--rounds", type=int, default=5, help="runs of those that start once")
-    parser.add_argument("--json", action="store_true", help='print {"seconds": {…}, "ratios": {…}}')
+    parser.add_argument("--json", action="store_true", help='print {CLASS: {"seconds": {…}, "ratios": {…}}}')
+    parser.add_argument("--only", choices=CLASSES, help="measure this class alone")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="throughput-") as place:
-        Path(place).chmod(0o711)
-        measured = measure(Path(place), options.otter, options.rounds)
-    seconds, ratios = summary(measured)
+    told = {}
+    for name in [options.only] if options.only else CLASSES:
+        with tempfile.TemporaryDirectory(prefix="throughput-") as place:
+            Path(place).chmod(0o711)
+            measured = measure(Path(place), CLASSES[name], options.otter, options.rounds)
+        seconds, ratios = summary(measured)
+        told[name] = {"seconds": seconds, "ratios": ratios}
+        if not options.json:
+            show(name, measured, ratios)
     if options.json:
-        print(json.dumps({"seconds": seconds, "ratios": ratios}))
-    else:
-        show(measured, ratios)
+        print(json.dumps(told))
 
 
-def measure(place: Path, otter: Path | None, rounds: int) -> dict[str, Measured]:
-    """All harnesses in turn, round by round, so that a busy machine is busy for all of them."""
-    once = thirty_tests.write_class(place / "once", SUBMISSIONS)
-    often = thirty_tests.write_class(place / "often", SUBMISSIONS, TIMES)
+def measure(place: Path, write: Callable[..., Path], otter: Path | None, rounds: int) -> dict[str, Measured]:
+    """Run all harnesses in turn, round by round, so that a busy machine is busy for all of them."""
+    once, often = write(place / "once", SUBMISSIONS), write(place / "often", SUBMISSIONS, TIMES)
     course = thirty_tests.write_course(place / "course")
     bare = thirty_tests.write_bare(place / "bare")
     runs: dict[str, Callable[[Path], Sequence[str]]] = {
@@ -149,8 +159,10 @@ def summary(measured: dict[str, Measured]) -> tuple[dict[str, float | None], dic
     return seconds, {name: None if ratio is None else round(ratio, 2) for name, ratio in ratios.items()}
 
 
-def show(measured: dict[str, Measured], ratios: dict[str, float | None]) -> None:
-    print(f"{SUBMISSIONS} submissions, 30 tests, isolation {LEVEL}; milliseconds of wall time for one submission")
+def show(kind: str, measured: dict[str, Measured], ratios: dict[str, float | None]) -> None:
+    print(
+        f"{SUBMISSIONS} submissions ({kind}), 30 tests, isolation {LEVEL}; milliseconds of wall time for one submission"
+    )
     print(f"{'':18} {'in a class of 40':>17} {'each further':>13} {'start, s':>9}")
     for name, one in measured.items():
         if not one.runs:
@@ -159,7 +171,7 @@ def show(measured: dict[str, Measured], ratios: dict[str, float | None]) -> None
         start = (one.each - one.further) * SUBMISSIONS
         print(f"{name:18} {one.each * 1000:17.1f} {one.further * 1000:13.1f} {start:9.2f}")
     for name, ratio in ratios.items():
-        bound = f"{'at most' if name == 'bare' else 'at least'} {TO_REACH[name]:g}"
+        bound = f"{'at most' if name == 'bare' else 'at least'} {TO_REACH[kind][name]:g}"
         print(f"ratio {name:18} {'–' if ratio is None else format(ratio, '.2f'):>8}   to reach: {bound}")
 
 
