@@ -12,7 +12,8 @@ import pytest
 from softmark.batch.journal import FILE, Journal
 from softmark.cli import main
 from softmark.grading.homework import COURSE_VARIABLE
-from tests.batch.classes import RIGHT, marks, write_tiny_course
+from softmark.report.class_table import MOST_NAMED
+from tests.batch.classes import RIGHT, hand_in, marks, write_tiny_course
 from tests.grading.course import FILE as FILE_HANDED_IN
 from tests.grading.course import NAME, write_course
 
@@ -158,9 +159,9 @@ class TestAdjust:
         self.grade(tmp_path, monkeypatch)
         return tmp_path / "results"
 
-    def grade(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
+    def grade(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *more: str, code: int = 0) -> None:
         words = (tmp_path / "class", "-a", NAME, "-o", tmp_path / "results", "--isolation", "process", *more)
-        assert typed(monkeypatch, "grade", *words) == 0
+        assert typed(monkeypatch, "grade", *words) == code
 
     def test_every_file_tells_it_and_grading_again_does_not_undo_it(
         self, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -180,6 +181,24 @@ class TestAdjust:
         assert capfd.readouterr().out.endswith("ada_ben: 4 of 4\n")
         assert marks(results) == {"ada_ben": 4.0, "cyd": 0.0}
 
+    def test_beyond_full_marks_or_below_nothing(
+        self, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """More than full marks must be meant, and the next run of the class can show them; below 0 there is no mark."""
+        many = {f"s{number}": {FILE_HANDED_IN: "x = 1\n"} for number in range(MOST_NAMED)}
+        hand_in(tmp_path / "class", many)
+        self.grade(tmp_path, monkeypatch, code=1)  # most have nothing, for one same reason
+        why = ("--why", "So.")
+        assert typed(monkeypatch, "adjust", results, "ada_ben", "--points", "106", "--force", *why) == 0
+        assert typed(monkeypatch, "adjust", results, "cyd", "--points", "-1000", *why) == 0
+        capfd.readouterr()
+        self.grade(tmp_path, monkeypatch, code=1)
+        assert marks(results)["ada_ben"] == 110.0
+        assert marks(results)["cyd"] == 0.0
+        assert "\n    4–     1 " in capfd.readouterr().out
+        assert typed(monkeypatch, "adjust", results, "cyd", "--points", "0") == 0
+        assert marks(results)["cyd"] == 0.0
+
     @pytest.mark.parametrize(
         ("words", "said"),
         [
@@ -197,8 +216,20 @@ class TestAdjust:
                 ("cyd", "--points", "0.12345", "--why", "So."),
                 "--points must have at most four decimals, but is 0.12345",
             ),
+            (("cyd", "--points", "inf", "--why", "So."), "--points must be a finite number, not inf"),
+            (("cyd", "--points", "1e308", "--why", "So."), "--points must be at most 1000000, but is 1e+308"),
+            (("cyd", "--points", "-1e308", "--why", "So."), "--points must be at most 1000000, but is 1e+308"),
+            (("cyd", "--points", "-inf", "--why", "So."), "--points must be a finite number, not inf"),
+            (
+                ("cyd", "--points", "4.5", "--why", "So."),
+                "that would be 4.5 of 4 points, more than full marks: say --force if it is meant",
+            ),
+            (
+                ("ada-ben", "--points", "1", "--why", "So."),
+                "ada-ben is nobody there (did you mean ada_ben?): name an id or a submission of {}/grades.csv",
+            ),
         ],
-        ids=["nobody", "no reason", "a blank reason", "nan", "decimals"],
+        ids="nobody no_reason blank_reason nan decimals inf huge minus_huge minus_inf beyond_full near".split(),
     )
     def test_what_cannot_be(
         self,

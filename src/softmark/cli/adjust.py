@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from softmark.batch.graded import Graded
     from softmark.batch.journal import Journal
     from softmark.grading.homework import Homework
+    from softmark.report.grades import Grade
+
+MOST_SUGGESTED = 3
 
 
 def adjust(
@@ -22,6 +28,7 @@ def adjust(
         typer.Option(help="How many more, or fewer: 1.5, -2. 0 takes back what was decided.", show_default=False),
     ],
     why: Annotated[str, typer.Option(help="The reason, which the student reads.", show_default=False)] = "",
+    force: Annotated[bool, typer.Option("--force", help="Also to more than full marks.")] = False,
 ) -> None:
     """Add points to a mark, or take some off, by hand: it stays so whatever is graded again."""
     from softmark.batch.journal import Journal, homework_of
@@ -37,6 +44,7 @@ def adjust(
         submission = _submission_of(who, journal, homework)
         with writable(results), journal.adjusting(submission, points, why.strip()) as counting:
             graded = with_lateness(*counting, homework)
+            _check_mark(graded, points, force)
             write_feedback(graded, results)
         journal.finish()
         write_up(results, homework, journal)
@@ -57,15 +65,45 @@ def _check(points: float, why: str) -> None:
         raise UsageError('say why, for the student and for whoever asks in a year: --why "…"')
 
 
+def _check_mark(graded: Graded, points: float, force: bool) -> None:
+    """Raise UsageError, which undoes the adjustment, if there is no mark to adjust or it would be beyond full marks."""
+    from softmark.grading.errors import UsageError
+    from softmark.grading.points import shown
+    from softmark.grading.result import Status
+
+    result = graded.result
+    if result.status is Status.GRADER_ERROR:
+        raise UsageError(f"{graded.id} has no mark yet, because the grader failed: grade again first")
+    if points > 0 and result.mark > result.max_score and not force:
+        mark = f"{shown(result.mark)} of {shown(result.max_score)}"
+        raise UsageError(f"that would be {mark} points, more than full marks: say --force if it is meant")
+
+
 def _submission_of(who: str, journal: Journal, homework: Homework) -> str:
     from softmark.cli.class_run import class_of
     from softmark.grading.errors import UsageError
     from softmark.report.gradebook import GRADES
     from softmark.report.grades import class_grades, grades_of
 
-    grades = class_grades(grade for graded in class_of(journal, homework, []) for grade in grades_of(graded))
+    outdated: list[str] = []
+    grades = class_grades(grade for graded in class_of(journal, homework, outdated) for grade in grades_of(graded))
     found = {grade.submission for grade in grades if who in (grade.student.id, grade.submission)}
-    if len(found) != 1:
-        which = "is the id of one and the submission of another" if found else "is nobody there"
-        raise UsageError(f"{who} {which}: name an id or a submission of {journal.path.with_name(GRADES)}")
-    return found.pop()
+    if len(found) == 1:
+        return found.pop()
+    if who in outdated:
+        raise UsageError(f"{who} was graded with other parts or points: grade again first")
+    which = "is the id of one and the submission of another" if found else f"is nobody there{_near(who, grades)}"
+    raise UsageError(f"{who} {which}: name an id or a submission of {journal.path.with_name(GRADES)}")
+
+
+def _near(who: str, grades: Iterable[Grade]) -> str:
+    """Return whom a name that is nobody's may mean: names, addresses and ids are compared, whatever their case."""
+    ids: dict[str, list[str]] = {}
+    for grade in grades:
+        student = grade.student
+        own = f"{student.id} ({student.name})" if student.name not in ("", student.id) else student.id
+        for name in {student.id, grade.submission, student.name, student.email} - {""}:
+            ids.setdefault(name.casefold(), []).append(own)
+    near = get_close_matches(who.casefold(), ids, n=MOST_SUGGESTED, cutoff=0.6)
+    meant = dict.fromkeys(own for name in near for own in ids[name])
+    return f" (did you mean {' or '.join(list(meant)[:MOST_SUGGESTED])}?)" if meant else ""

@@ -19,11 +19,14 @@ def build(
     """Make what students get from the references: starters, notebooks and worked examples."""
     from softmark.authoring.build import buildable, lacking, products, stale
     from softmark.grading.homework import course_root, load_homework
+    from softmark.grading.resolved_names import check_names
 
     root = course_root()
     differing = {}
     for name in homeworks or buildable(root):
-        made = products(load_homework(name, root))
+        homework = load_homework(name, root)
+        check_names(homework)
+        made = products(homework)
         differing.update({file: made[file] for file in stale(made)})
     for file, content in differing.items():
         if not only_check:

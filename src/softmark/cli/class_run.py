@@ -16,6 +16,7 @@ from rich.console import Console
 from softmark.batch.graded import Graded
 from softmark.batch.jobs import wanted_by
 from softmark.batch.journal import Journal, Known, ids_in
+from softmark.batch.other_homework import other_homework
 from softmark.batch.run import ClassRun
 from softmark.cli.exits import FAULT, FINDINGS
 from softmark.grading.ending import no_interrupt_lost
@@ -82,6 +83,9 @@ def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, consol
             console.print("stopped; what was graded is kept: the same command goes on from here")
             write_up(options.output, homework, journal)
             raise
+    warning = _warning(summary, collection, homework)
+    if warning:
+        console.print(f"look at this first: {log_safe(one_line(message(warning)))}", markup=False, soft_wrap=True)
     show_class(summary, console)
     _name("not handed in any more, the marks from before are kept", gone, console)
     _name(f"graded with other parts or points than {homework.name} has now, not in grades.csv", outdated, console)
@@ -96,7 +100,14 @@ def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, consol
     console.print(f"{tally} in {tally.seconds:.1f} s; see {options.output}/grades.csv", soft_wrap=True)
     if summary.faults + tally.by_status[Status.GRADER_ERROR] > 0:
         return FAULT
-    return FINDINGS if collection.doubts else 0
+    return FINDINGS if collection.doubts or warning else 0
+
+
+def _warning(summary: ClassSummary, collection: Collection, homework: Homework) -> str:
+    """Return what is wrong if most of a class earned nothing and that is rather not the students' fault."""
+    if not summary.same.most_failed:
+        return ""
+    return other_homework(collection.entries, homework) or summary.same.warning
 
 
 def _grade(

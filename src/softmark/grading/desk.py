@@ -24,6 +24,7 @@ from softmark.grading.marks import TestSpec, base_nodeid
 from softmark.grading.naming import name_mistakes
 from softmark.grading.plugin import DESK
 from softmark.grading.precedents import Precedents
+from softmark.grading.resolved_names import check_names
 from softmark.grading.session import StudentSession
 from softmark.grading.setters import listening
 from softmark.sandbox.failures import SandboxLost
@@ -53,7 +54,8 @@ class Desk:
         config.stash[DESK] = self
 
     def take(self, homework: Homework, specs: tuple[TestSpec, ...]) -> None:
-        """From now on these are the tests, of this homework."""
+        """Judge with these tests of this homework from now on; raise ConfigError if it names what does not exist."""
+        check_names(homework)
         self.homework = homework
         self.specs = specs
         self._by_nodeid = {spec.nodeid: spec for spec in self.specs}

@@ -173,8 +173,7 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
     names = homework_names(root)
     if name not in names:
         raise UsageError(_no_such_homework(name, names))
-    shown_as = f"graders/{name}/homework.toml"
-    toml = LocatedToml(root / shown_as, shown_as)
+    toml = _located(name, root)
     config = toml.read_as(_Config)
     _check_texts(toml, config)
     homework = Homework(
@@ -197,6 +196,16 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
             if name in problems:
                 raise toml.wrong(("part", index, "function"), problems[name])
     return homework
+
+
+def located(homework: Homework) -> LocatedToml:
+    """Return the configuration with the lines of its keys."""
+    return _located(homework.name, homework.root)
+
+
+def _located(name: str, root: Path) -> LocatedToml:
+    shown_as = f"graders/{name}/homework.toml"
+    return LocatedToml(root / shown_as, shown_as)
 
 
 def _is_cache(file: Path, folder: Path) -> bool:
@@ -298,4 +307,5 @@ __all__ = [
     "course_root",
     "homework_names",
     "load_homework",
+    "located",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 STEPS_PER_POINT = 10_000
+MOST_POINTS = 1_000_000
 FULL = Fraction(1)
 NONE = Fraction(0)
 
@@ -28,8 +29,10 @@ def exact(value: object) -> Fraction:
 
 
 def exact_weight(value: object) -> Fraction:
-    """Like `exact`, for a number that is handed out as marks: it must have at most four decimals."""
+    """Return the number as `exact` does; as marks are handed out, it has at most four decimals and is not huge."""
     number = exact(value)
+    if number > MOST_POINTS:
+        raise ValueError(f"must be at most {MOST_POINTS}, but is {float(number):g}")
     if STEPS_PER_POINT % number.denominator:
         raise ValueError(f"must have at most four decimals, but is {value}")
     return number

@@ -48,12 +48,20 @@ class LocatedToml:
             number = int(line[1]) if line else len(text.splitlines()) or 1
             raise ConfigError(shown_as, number, f"is not valid TOML: {error}") from error
         self._lines = _lines_of_keys(text)
+        self._text = text.splitlines()
 
     def line(self, key: Key) -> int:
         """The line of a key such as ("part", 2, "points"), or of the nearest thing around it."""
         while key and key not in self._lines:
             key = key[:-1]
         return self._lines.get(key, 1)
+
+    def line_of_text(self, key: Key, value: str) -> int:
+        """Return the line of a text in a key's value, which may be a list over several lines."""
+        start = self.line(key)
+        quoted = (f'"{value}"', f"'{value}'")
+        lines = enumerate(self._text[start - 1 :], start)
+        return next((number for number, line in lines if any(text in line for text in quoted)), start)
 
     def wrong(self, key: Key, problem: str) -> ConfigError:
         """The error to raise about this key."""

@@ -14,6 +14,7 @@ from softmark.grading.handed import COUNTED
 from softmark.grading.points import shown
 from softmark.grading.result import Result, Status
 from softmark.report.escape import log_safe, message, one_line
+from softmark.report.same_reason import SameReason
 
 MOST_NAMED = 40
 """Submissions of a class that are shown one by one; of a larger one only those that need a look."""
@@ -31,9 +32,12 @@ class ClassSummary:
     """The first of the class: whose, mark, what became of it, why."""
     ungraded: list[tuple[str, str, str, str]] = field(default_factory=list)
     faults: int = 0
+    same: SameReason = field(default_factory=SameReason)
 
     def add(self, graded: Graded) -> None:
         result = graded.result
+        if not graded.gone:
+            self.same.add(result)
         self.max_score = result.max_score
         row = (_whose(graded), _mark(result), *_what(result))
         if result.status is Status.GRADER_ERROR:
@@ -76,14 +80,14 @@ def _table(rows: list[tuple[str, str, str, str]]) -> Table:
 
 
 def _show_bands(summary: ClassSummary, console: Console) -> None:
-    """How the marks lie: a bar for each tenth of the points, the best on top."""
+    """Show how the marks lie: a bar for each tenth of the points; full marks, and what is beyond them, on top."""
     counts = [0] * (BANDS + 1)
     for mark in summary.marks:
-        counts[int(mark / summary.max_score * BANDS)] += 1
+        counts[min(BANDS, int(mark / summary.max_score * BANDS))] += 1
     most = max(*counts, 1)
     for band in reversed(range(BANDS + 1)):
         low = summary.max_score * band / BANDS
-        label = shown(summary.max_score) if band == BANDS else f"{low:g}–"
+        label = f"{low:g}–" if band < BANDS else f"{shown(low)}{'–' if max(summary.marks) > low else ''}"
         bar = "█" * round(WIDEST_BAR * counts[band] / most) if not console.options.ascii_only else ""
         console.print(Text(f"{label:>6} {counts[band]:5} {bar}"))
 

@@ -1,0 +1,79 @@
+"""Resolves the names in a homework.toml before anything is graded, and refuses those that stand for nothing.
+
+A misspelt forbidden name would otherwise fail in every student's process, and a misspelt operator would forbid nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import import_module
+
+import torch
+
+from softmark.grading.errors import ConfigError
+from softmark.grading.homework import Homework, located
+from softmark.grading.strict_toml import Key
+
+
+def check_names(homework: Homework) -> None:
+    """Raise ConfigError for the first name that does not exist: of a forbidden function, an operator or a part."""
+    for index, rule in enumerate(homework.forbidden):
+        for name in rule.names:
+            _check(homework, ("forbidden", index, "names"), name, _wrong_name(name))
+        for op in rule.ops:
+            _check(homework, ("forbidden", index, "ops"), op, _wrong_op(op))
+    reference = sys.modules.get(f"reference.{homework.name}")  # there if the hidden tests use it
+    for index, part in enumerate(homework.parts if reference is not None else ()):
+        for function in part.functions:
+            name = function.partition(".")[0]
+            if not hasattr(reference, name):
+                problem = f"reference/{homework.reference.name} defines no {name!r}{_meant(name, dir(reference))}"
+                _check(homework, ("part", index, "function"), function, problem)
+
+
+def _check(homework: Homework, key: Key, name: str, problem: str) -> None:
+    if problem:
+        toml = located(homework)
+        raise ConfigError(toml.shown_as, toml.line_of_text(key, name), problem)
+
+
+def _wrong_name(dotted: str) -> str:
+    """Return what is wrong with the dotted name of a function or class; nothing if it can be watched."""
+    root, *rest = dotted.split(".")
+    try:
+        thing: object = import_module(root)
+    except Exception:  # whatever a module does when it is imported here, it would do in every student's process
+        return f"{dotted!r} cannot be forbidden: there is no module {root!r}{_meant(root, ('torch', 'numpy', 'math'))}"
+    place = root
+    for piece in rest:
+        if not hasattr(thing, piece):
+            meant = _meant(piece, dir(thing), place)
+            return f"{dotted!r} cannot be forbidden: {place} has no {piece!r}{meant}"
+        thing, place = getattr(thing, piece), f"{place}.{piece}"
+    if not callable(thing):
+        kind = "a module" if rest == [] or place in sys.modules else "no function and no class"
+        return f"{dotted!r} cannot be forbidden: it is {kind}; name the functions and classes themselves"
+    return ""
+
+
+def _wrong_op(pattern: str) -> str:
+    """Return what is wrong with an operator's name or pattern; nothing if it matches an operator."""
+    if any(fnmatchcase(name, pattern) for name in _operators()):
+        return ""
+    return f"{pattern!r} matches no operator of this torch{_meant(pattern.partition('.')[0], _operators())}"
+
+
+@cache
+def _operators() -> tuple[str, ...]:
+    """Return the dispatcher's names, without those of overloads."""
+    names: Iterable[str] = torch._C._dispatch_get_all_op_names()
+    return tuple(sorted({name.partition(".")[0] for name in names}))
+
+
+def _meant(name: str, known: Iterable[str], place: str = "") -> str:
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f". Did you mean {'.'.join(filter(None, (place, near[0])))!r}?" if near else ""
