@@ -64,7 +64,7 @@ EQUIVALENTS = HEAD + "@equivalent(ref.double)\ndef added(x):\n    return x + x\n
 def course(root: Path, **files: str) -> Path:
     """The homework in a folder of its own; a file given by name replaces the usual one."""
     contents = {
-        "graders/tiny/homework.toml": TOML,
+        "graders/tiny/homework.toml": files.get("toml", TOML),
         "graders/tiny/test_hidden.py": files.get("hidden", HIDDEN),
         "graders/tiny/mistakes.py": files.get("mistakes", MISTAKES),
         "graders/tiny/equivalents.py": files.get("equivalents", EQUIVALENTS),
@@ -77,10 +77,10 @@ def course(root: Path, **files: str) -> Path:
     return root
 
 
-def softmark(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def softmark(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(ROOT / ".venv/bin/softmark"), *words],
-        env={**os.environ, "SOFTMARK_COURSE": str(root), "COLUMNS": "200"},
+        env={**os.environ, "SOFTMARK_COURSE": str(root), "COLUMNS": "200", **environment},
         capture_output=True,
         text=True,
         check=False,
