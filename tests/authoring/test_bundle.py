@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -64,13 +65,19 @@ class TestContent:
         assert made.read("torch-index") == b"https://index.example/cpu\n"
 
 
+def checkout(folder: Path, *more: str) -> Path:
+    """A copy of what a bundle is made from."""
+    folder.mkdir(exist_ok=True)
+    for name in ("docker", "src", "LICENSE", "README.md", "constraints.txt", "pyproject.toml", *more):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    return folder
+
+
 class TestReproducible:
     def test_another_checkout_gives_the_same_bytes(self, packed: bytes, tmp_path: Path) -> None:
         """Whenever, wherever and in whatever time zone it is made."""
-        names = ("docker", "graders", "reference", "src", "LICENSE", "README.md", "constraints.txt", "pyproject.toml")
-        for name in names:
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-            copy(ROOT / name, tmp_path / name)
+        checkout(tmp_path, "graders", "reference")
         for file in (tmp_path / "graders").rglob("*"):
             os.utime(file, (1_000_000_000, 1_000_000_000))
         program = (
@@ -121,7 +128,7 @@ class TestCommand:
         assert {file: file.read_bytes() for file in tmp_path.rglob("*.*") if file.is_file()} == before
 
     def test_refuses_what_does_not_verify(self, tmp_path: Path) -> None:
-        """A homework that pays for nothing gets no bundle: exit 1, the reason, and an older zip stays as it was."""
+        """A homework that pays for nothing gets no bundle, however often: exit 1, why, and an older zip stays."""
         output = tmp_path / "autograder.zip"
         output.write_bytes(b"older")
         idle = HIDDEN.replace('agree(student.double, ref.double, draw("n", n=5))', "assert True")
@@ -142,3 +149,43 @@ class TestCommand:
         done = softmark(tmp_path, "bundle", "tiny", "-o", str(output))
         assert done.returncode == 1
         assert "correct code must not lose marks" in done.stderr
+
+
+class TestMemory:
+    """What `softmark bundle` remembers of the homeworks that it has proved."""
+
+    @pytest.fixture
+    def proofs(self, tmp_path: Path) -> Callable[[], int]:
+        """How often the homework is proved when a bundle is made of it: its hidden test tells when it runs."""
+        runs, made = tmp_path / "runs", checkout(tmp_path / "checkout")
+        told = HIDDEN.replace("    agree(", f"    open({str(runs)!r}, 'a').write('.')\n    agree(")
+        root = course(tmp_path / "course", hidden=told)
+        environment = {
+            **os.environ, "SOFTMARK_COURSE": str(root), "PYTHONPATH": str(made / "src"),
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        }  # fmt: skip
+        program = [sys.executable, "-c", "from softmark.cli import main; main()"]
+
+        def proofs() -> int:
+            runs.write_text("")
+            output = str(tmp_path / "autograder.zip")
+            done = subprocess.run(
+                [*program, "bundle", "tiny", "-o", output], env=environment, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
+            return len(runs.read_text())
+
+        return proofs
+
+    def test_holds_until_softmark_changes(self, tmp_path: Path, proofs: Callable[[], int]) -> None:
+        """A homework is not proved twice; a line more in any file of softmark's, and it is proved again."""
+        assert proofs() > 0
+        assert proofs() == 0
+        source = tmp_path / "checkout/src/softmark"
+        for file in ("__init__.py", "sandbox/worker.py"):
+            with (source / file).open("a") as changed:
+                changed.write("# a line more\n")
+            assert proofs() > 0, file
+        (source / "verdict/added.py").write_text("")
+        assert proofs() > 0
+        assert proofs() == 0
