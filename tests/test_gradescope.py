@@ -9,6 +9,11 @@ from typing import Any
 
 import pytest
 
+from softmark.batch import platform
+from softmark.batch.grader import EngineFailed, Grader
+from softmark.batch.platform import Place, grade_there
+from softmark.grading.homework import load_homework
+from softmark.grading.messages import Setup
 from tests.autograder import ROOT, Autograder, valid_results
 
 REFERENCE = (ROOT / "reference/attention_scores.py").read_text()
@@ -136,6 +141,70 @@ class TestRules:
         assert "The mark of your earlier attempt stands." in results["output"]
         assert results["score"] == 12.5
         assert {test["score"] for test in results["tests"]} == {0}
+
+    @pytest.mark.parametrize(
+        ("marks", "kept"),
+        [((9.0, 4.0), 4), ((4.0, 9.0), 9), ((9.0, -4.0), 0), ((4.0, 900.0), 20), ((9.0, 4.0, None), 4)],
+        ids=["a worse one", "a better one", "below nothing", "above everything", "one without a mark"],
+    )
+    def test_the_latest_mark_is_kept(
+        self, autograder: Autograder, marks: tuple[float | None, ...], kept: float
+    ) -> None:
+        """A refused attempt leaves what counted before it: the latest mark, and not the best."""
+        before = [earlier(f"2026-03-02T1{n}:00:00-08:00", mark) for n, mark in enumerate(marks)]
+        results = graded(autograder, {"attention_scores.py": REFERENCE}, submitted(previous_submissions=before))
+        assert "limited to 2 in 1 day" in results["output"]
+        assert results["score"] == kept
+
+    @pytest.mark.parametrize(
+        ("created", "late_due"),
+        [
+            ("2026-03-02T12:00:00-08:00", "2026-03-02T23:00:00"),
+            ("2026-03-02T12:00:00", "2026-03-02T23:00:00-08:00"),
+            ("2026-03-02T12:00:00", "2026-03-02T23:00:00"),
+        ],
+        ids=["late due date", "time of submission", "both"],
+    )
+    def test_times_without_an_offset_cost_nobody_the_grading(
+        self, autograder: Autograder, created: str, late_due: str
+    ) -> None:
+        """Times of which only one has an offset cannot be compared, and everybody is graded all the same."""
+        metadata = submitted(created)
+        metadata["assignment"]["late_due_date"] = late_due
+        assert graded(autograder, {"attention_scores.py": REFERENCE}, metadata)["tests"][0]["score"] > 0
+
+
+class TestBudget:
+    """The time that the platform allows for the whole run."""
+
+    def test_a_slow_submission_keeps_its_marks(self, autograder: Autograder) -> None:
+        """Code that takes too long is ended before the run is: what was earned counts, and it is no grader's error."""
+        slow = f"{REFERENCE}\n\ndef attention(Q, K, V, mask=None):\n    import time\n    time.sleep(3600)\n"
+        autograder.hand_in({"attention_scores.py": slow}, submitted())
+        done = autograder.run("--timeout", "20")
+        assert done.returncode == 0, done.stdout + done.stderr
+        results = autograder.results()
+        assert results["extra_data"]["status"] == "graded"
+        assert results["extra_data"]["finished"]
+        earned = {test["number"]: test["score"] for test in results["tests"]}
+        assert earned["1.1"] > 0
+        assert not any(score for number, score in earned.items() if number.startswith("6."))
+
+    @pytest.mark.parametrize(("whole", "own"), [(540.0, 495.0), (2340.0, 2295.0), (60.0, 30.0)])
+    def test_of_a_submission(self, whole: float, own: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """A submission may take 45 seconds less than the whole run, or half of a short one."""
+        given = []
+
+        class Told(Grader):
+            def __init__(self, setup: Setup) -> None:
+                given.append(setup.budget_seconds)
+                raise EngineFailed("it was told")
+
+        monkeypatch.setattr(platform, "Grader", Told)
+        homework = load_homework("attention_scores", ROOT)
+        with pytest.raises(EngineFailed, match="it was told"):
+            grade_there(Place(tmp_path), homework, Setup(str(ROOT), homework.name, "full"), whole, lambda _: None)
+        assert given == [own]
 
 
 class TestGraderFailure:
