@@ -83,6 +83,34 @@ class TestReading:
         """Nothing of the parent can be read through /proc, not even what is open to everybody."""
         assert attempt(lambda: read(f"/proc/{os.getppid()}/{entry}"), level).refused
 
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            *(
+                "environ",
+                "cmdline",
+                "cgroup",
+                "mountinfo",
+                "mounts",
+                "maps",
+                "smaps",
+                "limits",
+                "io",
+                "auxv",
+                "loginuid",
+            ),
+            *("net/dev", "net/unix", "attr/current", "oom_score", "sched", "mem", "pagemap", "task/{pid}/status"),
+        ],
+    )
+    def test_of_itself_in_proc(self, level: str, entry: str) -> None:
+        """What the process's own entry tells of the machine: command line, mounts, cgroups, network, memory map."""
+        assert attempt(lambda: read(f"/proc/self/{entry.format(pid=os.getpid())}"), level).refused
+
+    @pytest.mark.parametrize("folder", ["", "/fd", "/task", "/ns", "/map_files", "/net"])
+    def test_folder_of_itself_in_proc(self, level: str, folder: str) -> None:
+        """None of its folders can be listed."""
+        assert attempt(lambda: os.listdir(f"/proc/self{folder}"), level).refused
+
     def test_through_a_link(self, level: str) -> None:
         """A link in scratch does not lead outside; neither does /proc/self/root."""
 
@@ -99,7 +127,8 @@ class TestReading:
         def look() -> list[int]:
             paths = [os.__file__, pytest.__file__, "/dev/urandom", "/proc/cpuinfo", "/proc/meminfo"]
             write("/dev/null")
-            return [len(read(path)) for path in [*paths, "/proc/self/status", "/sys/devices/system/cpu/online"]]
+            paths += [f"/proc/self/{name}" for name in ("stat", "statm", "status")]
+            return [len(read(path)) for path in [*paths, "/sys/devices/system/cpu/online"]]
 
         outcome = attempt(look, level)
         assert outcome.error is None, outcome

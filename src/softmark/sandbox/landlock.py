@@ -18,8 +18,9 @@ own, SIGNALS (6) is needed without one.
 
 What is granted:
   * read:       the interpreter's and the system's libraries, time zones, and the few facts about processor
-                and memory that BLAS, OpenMP and torch look up. The process's own /proc entry, and not its
-                children's.
+                and memory that BLAS, OpenMP and torch look up. Of the process's own /proc entry, the three
+                files that tell its use of time and memory. Not its folder: mounts, cgroups, command line and
+                memory map tell of the machine, and nothing that homework uses reads them.
   * read-write: the scratch directory (files, directories, links; no sockets, pipes or devices); /dev/null.
   * a graphics card, where submissions are graded on one: its driver's device files, and what is told of them.
   * execute:    nothing. Homework starts no programs, and a copied program or ld.so would be one.
@@ -73,6 +74,9 @@ _SYSTEM = (
     *("/dev/zero", "/dev/random", "/dev/urandom"),
 )
 
+_OF_ITSELF = ("stat", "statm", "status")
+"""What a process may read of its own /proc entry. The walls read `status` last of all, to see what holds."""
+
 _OF_DRIVERS = ("/proc/driver/nvidia", "/proc/devices", "/sys/module/nvidia", "/sys/bus/pci/devices")
 """What NVIDIA's libraries look up before they open a device."""
 
@@ -105,7 +109,8 @@ class Fence:
         try:
             for rule in self.rules:
                 _add(ruleset, rule, governed)
-            _add(ruleset, Rule("/proc/self", _READ), governed)
+            for name in _OF_ITSELF:
+                _add(ruleset, Rule(f"/proc/self/{name}", _READ_FILE), governed)
             _add(ruleset, Rule(scratch, _SCRATCH), governed)
             _syscall(_RESTRICT_SELF, ruleset, _LOG_NOTHING if self.abi >= 7 else 0)
         finally:
