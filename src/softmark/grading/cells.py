@@ -16,6 +16,7 @@ from softmark.sandbox import explain
 from softmark.sandbox.wire import Frame, Raised
 
 _MOST = 8  # notes of one kind
+_MOST_NAMED = 4  # cells in one note
 _LONGEST, _LONGEST_REASON = 80, 300
 _IN_SYNTAX_ERROR = re.compile(r" \((?:text )?cell \d+, line \d+\)$")
 
@@ -105,9 +106,13 @@ def _several(found: list[Any], handed: Handed, wanted: Sequence[str]) -> Iterato
     for item in found:
         if type(item) is not list or len(item) != 2 or type(item[0]) is not str or type(item[1]) is not list:
             continue
-        name, numbers = item[0], sorted({number for number in item[1] if type(number) is int and number in cells})
-        if name in wanted and len(numbers) > 1:
-            yield name, tuple(cells[number] for number in numbers)
+        name = item[0]
+        if name not in wanted:
+            continue
+        told = {cells[number] for number in item[1] if type(number) is int and number in cells}
+        places = tuple(cell for cell in handed.cells_that_write(name) if cell in told)
+        if len(places) > 1:
+            yield name, places
 
 
 def _list(said: dict[Any, Any], key: str) -> list[Any]:
@@ -116,7 +121,9 @@ def _list(said: dict[Any, Any], key: str) -> list[Any]:
 
 
 def _joined(cells: tuple[str, ...]) -> str:
-    """ "cells 3, 5 and 7"; text cells are named by themselves."""
+    """ "cells 3, 5 and 7"; text cells are named by themselves, and of many only the last."""
+    if len(cells) > _MOST_NAMED:
+        return f"{len(cells)} cells, last in {cells[-1]}"
     plain = all(cell.startswith("cell ") for cell in cells)
     names = [cell.removeprefix("cell ") if plain else cell for cell in cells]
     return f"{'cells ' if plain else ''}{', '.join(names[:-1])} and {names[-1]}"

@@ -114,7 +114,7 @@ class Desk:
         spec = self.spec_of(item)
         budget = min(_NAMING_OF_A_CASE, session.naming_left(spec.part))
         case = Case(item.nodeid, seed_of(item.nodeid), mistakes=self._mistakes, budget=budget, parts=self._parts)
-        session.begin(spec.part, item.nodeid)
+        session.begin(spec.part, item.nodeid, shown=spec.visibility == "visible")
         start = time.monotonic()
         precedents = self._precedents if budget else None  # they have the names that were looked for
         if precedents is not None and (judged := precedents.of(item, session)) is not None:

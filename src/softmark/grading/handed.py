@@ -22,6 +22,7 @@ COUNTED = "cells are numbered from the top, code cells only"
 """To be said once where a cell is named: Jupyter itself does not number them."""
 
 _MOST_DEFINITIONS, _LONGEST_NAME = 1000, 60
+_MOST_PIECES, _MOST_NUMBERS = 6, 2  # of a parameter's dotted name: "blocks.11.attention.heads.3.weight"
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,23 @@ class Handed:
         return next(iter(difflib.get_close_matches(name, others, n=1, cutoff=0.6)), None)
 
     def writes(self, name: str) -> bool:
-        """Whether a parameter's dotted name is made of words of the file, and of names and numbers that torch gives."""
-        return all(piece in self._words or _OF_TORCH.fullmatch(piece) for piece in name.split("."))
+        """Whether a parameter's dotted name is made of words of the file, and of names and numbers that torch gives.
+
+        A name that is longer, or has more numbers, than any in a homework is not: it could spell out a hidden input.
+        """
+        pieces = name.split(".")
+        words = [piece for piece in pieces if not piece.isdecimal()]
+        short = len(pieces) <= _MOST_PIECES and len(pieces) - len(words) <= _MOST_NUMBERS
+        return (
+            short
+            and all(piece in self._words or _OF_TORCH.fullmatch(piece) for piece in words)
+            and all(_OF_TORCH.fullmatch(piece) for piece in pieces if piece not in words)
+        )
+
+    def cells_that_write(self, name: str) -> tuple[str, ...]:
+        """The cells in whose text a name stands as a word."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        return tuple(cell for cell in self.cells if word.search(self._text(cell)))
 
     def keeps(self, name: str) -> bool:
         """Whether the file has a line `self.name = …`."""

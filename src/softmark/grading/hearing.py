@@ -19,7 +19,10 @@ class Hearing:
     fresh: bool = True
     """Whether the next question is the first that a process hears in this test: it puts its state back then."""
     pure: bool = True
-    """Whether every question went to a process that had run nothing but the test's part."""
+    """Whether every question went to a process that had run nothing but the test's part, and of a test that is shown
+    nothing but shown ones."""
+    shown: bool = False
+    """Whether students see all of the test."""
     quoted: bool = False
     """Whether the test has looked into what was handed in, to quote from it."""
     unanswered: bool = False

@@ -4,6 +4,9 @@ A worker is kept from test to test, because forking one costs more than most ans
 part could spoil another: a patched builtin, a thread left behind, a changed library. So a *failure* counts only when
 it happened in a worker that had run nothing but the part in question (it is "pure" for that part); otherwise the test
 is judged again in a fresh worker. Correct submissions pay nothing for this, and no part can cost another its marks.
+
+For the same reason nothing that a hidden test asks is shown by a visible one: what students see of a visible test's
+failure (numbers, what an exception says) comes from a worker that has run no test but visible ones.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from softmark.grading.cells import CellReport
@@ -25,6 +29,7 @@ from softmark.sandbox.limits import Limits
 from softmark.sandbox.wire import Frame, Raised
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
+_MOST_MENTIONS = 50  # of forbidden names in the text, of which staff are told
 _STARTS = 3  # attempts to start a process before it is the grader's fault
 OUT_OF_TIME = "not run: the time for the whole submission was used up"
 
@@ -68,14 +73,15 @@ class StudentSession:
         self._device = None if device is None else dict(device)
         self._process: StudentProcess | None = None
         self._unloadable: StudentFailure | None = None
-        self._parts: set[str] = set()
+        self._ran: set[tuple[str, bool]] = set()
+        """Of each test that the worker has run, its part and whether all of it is shown to students."""
         self._spent_before = 0.0
         self._timeouts: Counter[str] = Counter()
         self._printed: list[tuple[str, str]] = []
 
-    def begin(self, part: str, test_id: str) -> None:
+    def begin(self, part: str, test_id: str, *, shown: bool = False) -> None:
         """The next calls belong to this test: reset the process's state, start its clock."""
-        self.hearing = Hearing(part, seed_of(test_id))
+        self.hearing = Hearing(part, seed_of(test_id), shown=shown)
         if self._process is not None and not self._process.alive:
             self.renew()
         self._spent_before = self._process.cpu_seconds() if self._process is not None else 0.0
@@ -102,7 +108,7 @@ class StudentSession:
     def renew(self) -> None:
         """Let go of the worker; the next call starts a fresh one."""
         process, self._process = self._process, None
-        self._parts = set()
+        self._ran = set()
         if process is not None:
             try:
                 ended = process.close()
@@ -139,7 +145,7 @@ class StudentSession:
         self._process = process
         try:
             done = process.request(message, self._limits.import_seconds, self._time_left())
-            self.mentions = _mentions(done, self._handed)
+            self.mentions = _mentions(done, self._handed, self.homework)
             self.cells = CellReport.told(done.get("cells"), self._handed, self.homework.wanted)
             self._require_a_part(done.get("names"))
         except StudentFailure as failure:
@@ -183,9 +189,9 @@ class StudentSession:
         return self._process
 
     def _answer(self, process: StudentProcess, question: Question) -> bytes | StudentFailure:
-        part = self.hearing.part
-        self._parts.add(part)
-        self.hearing.pure &= self._parts == {part}
+        part, shown = self.hearing.part, self.hearing.shown
+        self._ran.add((part, shown))
+        self.hearing.pure &= all(of == part and (seen or not shown) for of, seen in self._ran)
         left = self._limits.cpu_seconds - (process.cpu_seconds() - self._spent_before)
         try:
             return process.ask(question, max(left, 0.0), self._time_left())
@@ -246,11 +252,13 @@ class StudentSession:
         ]
 
 
-def _mentions(done: dict[Any, Any], handed: Handed) -> tuple[tuple[str, str, int], ...]:
+def _mentions(done: dict[Any, Any], handed: Handed, homework: Homework) -> tuple[tuple[str, str, int], ...]:
     """Forbidden names in the text, as the worker found them; anything else in their place is ignored."""
+    forbidden = {name for rule in homework.forbidden for name in rule.names}
     found = done.get("mentions")
     if type(found) is not list:
         return ()
     hits = [hit for hit in found if type(hit) is list and [type(part) for part in hit] == [str, int, int]]
     files = dict(enumerate(handed.loaded))
-    return tuple((name, files[index], line) for name, index, line in hits if index in files)
+    named = ((name, files[index], line) for name, index, line in hits if name in forbidden and index in files)
+    return tuple(islice(named, _MOST_MENTIONS))

@@ -21,6 +21,7 @@ from softmark.sandbox.explain import class_name
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.verdict.callee import Answer, Gradients, OpCount
+from softmark.verdict.describe import shape
 from softmark.verdict.model import Category, CodeLine, Failed, Verdict
 
 
@@ -187,7 +188,7 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
     raised = failure.raised
     fact = f"{name}: {failure.fact}"
     if category is Category.FORBIDDEN:
-        fact = f"{name} {_forbidden(failure.fact, session)}"
+        fact = f"{name} {_forbidden(failure, session)}"
     broken = session.cells.behind(name) if failure.category == "missing" else None
     if broken is not None:
         frames = own_frames(broken.frames, session)
@@ -219,12 +220,24 @@ def own_frames(frames: tuple[Frame, ...], session: StudentSession) -> tuple[Code
     return tuple(CodeLine(frame.file, frame.line, "", text) for frame, text in lines if text is not None)
 
 
-def _forbidden(name: str, session: StudentSession) -> str:
-    """What was used and what to write instead, if the homework forbids that name (the worker may say any)."""
+def _forbidden(failure: StudentFailure, session: StudentSession) -> str:
+    """What was used and what to write instead, if the homework forbids that name.
+
+    The worker may say any name. One that the homework forbids by a pattern is repeated only if torch has it.
+    """
+    named = failure.staff
+    operator = named.partition(".")[0]
     for rule in session.homework.forbidden:
-        if name in rule.names or any(fnmatchcase(name.partition(".")[0], op) for op in rule.ops):
-            return f"uses {name}, which is not allowed here: {rule.instead}"
-    return "uses a function that is not allowed here"
+        if named in rule.names:
+            return f"uses {named}, which is not allowed here: {rule.instead}"
+        if any(fnmatchcase(operator, pattern) for pattern in rule.ops) and _is_operator(operator):
+            return f"uses {operator}, which is not allowed here: {rule.instead}"
+    return failure.fact
+
+
+def _is_operator(name: str) -> bool:
+    space, _, operator = name.partition("::")
+    return operator.isidentifier() and hasattr(getattr(torch.ops, space), operator)
 
 
 def _weights_problem(
@@ -242,7 +255,7 @@ def _weights_problem(
         return f"it has no parameter named `{missing[0]}`{instead}{_others(missing)}"
     for name, tensor in given.items():
         if own[name].shape != tensor.shape:
-            return f"parameter `{name}` has shape {tuple(own[name].shape)}, expected {tuple(tensor.shape)}"
+            return f"parameter `{name}` has shape {shape(own[name].shape)}, expected {shape(tensor.shape)}"
     return ""
 
 

@@ -1,7 +1,7 @@
 """Turns what happened to a student's process into one clear sentence. Trusted side; its input is not.
 
-A sentence (`fact`) is put together from our words and from names on our lists only. Text that the student's code made,
-such as an exception's message, goes into `detail`, because it may repeat the hidden inputs it was given.
+A sentence (`fact`) is put together from our words and from names on our lists only. What an exception says goes into
+`detail`, because it may repeat the hidden inputs that the code was given. Any other text of the worker's is for staff.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
         case "device" if _DEVICES.fullmatch(detail):
             return StudentFailure("device", f"returned a tensor on {detail}: create it with device=x.device")
         case "forbidden":
-            return StudentFailure("forbidden", detail, "", raised)
+            fact = "uses a function that is not allowed here"  # which one, only the homework's own list may say
+            return StudentFailure("forbidden", fact, "", raised, staff=detail)
         case "memory":
             return StudentFailure("memory", "needed more memory than it is allowed", _message(raised, ""), raised)
         case "error" if isinstance(raised, Raised):
@@ -105,7 +106,7 @@ def _no_plain_value(detail: str) -> StudentFailure:
         )
     if "is too large" in own:
         kind = "far too many elements"
-    return StudentFailure("type", f"returned {kind}, not a plain value that can be compared", own)
+    return StudentFailure("type", f"returned {kind}, not a plain value that can be compared", staff=own)
 
 
 def malformed(what: str) -> StudentFailure:

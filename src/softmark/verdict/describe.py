@@ -11,6 +11,8 @@ import torch
 Path = tuple[str, ...]
 """Where in a nested answer a value stands: ("output 2 of 3", "entry 'h'")."""
 
+_MOST_AXES = 8
+
 SHOWN_WHOLE = 12
 """Answers of at most this many numbers are shown whole, longer ones by their worst number."""
 
@@ -43,7 +45,8 @@ def plural(count: int, noun: str) -> str:
 
 
 def shape(sizes: Sequence[int]) -> str:
-    return str(tuple(sizes))
+    """A shape as Python writes it. Of one with more axes than any homework has, only their number."""
+    return str(tuple(sizes)) if len(sizes) <= _MOST_AXES else f"with {len(sizes)} axes"
 
 
 def place(path: Path) -> str:

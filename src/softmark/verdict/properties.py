@@ -49,7 +49,11 @@ def rows_sum_to_one(
         if rows.dim() > expected.dim() or any(
             have not in (1, size) for have, size in zip(rows.shape[::-1], expected.shape[::-1], strict=False)
         ):
-            fail(got, Category.SHAPE, f"weights of shape {tuple(weights.shape)} do not have a row for each query")
+            fail(
+                got,
+                Category.SHAPE,
+                f"weights of shape {describe.shape(weights.shape)} do not have a row for each query",
+            )
         expected = expected * rows
     sums = weights.to(torch.float64).sum(-1)
     wrong = ~((sums - expected).abs() <= level.factor * level.roundoff)
