@@ -29,7 +29,7 @@ MOST_BYTES_OF_SENTENCE = 500
 MOST_BYTES_OF_CODE = 200
 
 
-_STAFF_MATTERS = ("grader", "crash")
+_STAFF_MATTERS = ("grader", "crash", "type", "forbidden")
 """Categories whose staff text is worth a line in a report; the others' (seeds, ratios) is in the Result."""
 
 
