@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,13 +80,20 @@ class Bench:
         return [str(entry) for root in self.scratch.glob("softmark-*") for entry in root.iterdir()]
 
 
-@pytest.fixture(scope="session")
-def bench(short_course: Path) -> Iterator[Bench]:
+@contextmanager
+def started_bench(course: Path) -> Iterator[Bench]:
     """One engine for many submissions; its scratch directories are where the test can see them."""
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         Path(place).chmod(0o711)
         patch.setattr(tempfile, "tempdir", place)
-        with Grader(Setup(str(short_course), "attention_scores", STRONGEST, progress=False)) as grader:
+        with Grader(Setup(str(course), "attention_scores", STRONGEST, progress=False)) as grader:
             grader.ready()
             patch.undo()
             yield Bench(grader, Path(place))
+
+
+@pytest.fixture(scope="session")
+def bench(short_course: Path) -> Iterator[Bench]:
+    """A bench that most tests share."""
+    with started_bench(short_course) as bench:
+        yield bench

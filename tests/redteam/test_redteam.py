@@ -13,23 +13,47 @@ full marks: no case may spoil the next submission's grading.
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from softmark.grading.result import Outcome, Result, Status
 from softmark.report.gradescope import encoded
+from tests.conftest import Bench, started_bench
 from tests.notebooks import job, written
-
-if TYPE_CHECKING:
-    from tests.conftest import Bench
+from tests.sandbox.confined import needs_root
 
 CASES = Path(__file__).parent / "cases"
 SPOILT = "6"
 AS_NOTEBOOKS = ("forge_reply", "fork_twin", "os_exit", "patch_torch", "print_flood", "pytest_skip", "remove_scratch")
 """Some of each kind; how a submission was loaded makes no difference to what its functions can do."""
+LEAVING = ("daemon", "fork_bomb", "hostile_neighbour", "kill_all", "late_thread")
+"""What attacks or outlives its own process. Recent kernels keep signals inside; full isolation must not need that."""
+OLD_KERNEL = """#!/bin/sh
+shift 3
+exec {python} -I -c '
+from softmark.sandbox import landlock
+landlock.abi = lambda: landlock.FILES
+from softmark.grading.__main__ import main
+main()
+' "$@"
+"""
+
+
+@pytest.fixture(scope="module")
+def old_bench(short_course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """An engine that takes this kernel for one whose Landlock governs files only."""
+    python = tmp_path_factory.mktemp("old") / "python"
+    python.write_text(OLD_KERNEL.format(python=sys.executable))
+    python.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "executable", str(python))
+        with started_bench(short_course) as bench:
+            patch.undo()
+            yield bench
 
 
 def lost(result: Result) -> dict[str, float]:
@@ -60,6 +84,14 @@ class TestRedteam:
         cells = reference_source, (CASES / name / "spoil.py").read_text()
         handed_in = job("attention_scores.ipynb", written(*cells))
         self._check(CASES / name, list(bench.grader.grade(handed_in))[-1], bench)
+
+    @needs_root
+    @pytest.mark.parametrize("name", LEAVING)
+    def test_costs_the_same_on_an_old_kernel(self, name: str, old_bench: Bench, reference_source: str) -> None:
+        """With the first version of Landlock, from which on full isolation is promised."""
+        result = old_bench.grade(reference_source + "\n\n" + (CASES / name / "spoil.py").read_text())
+        self._check(CASES / name, result, old_bench)
+        assert old_bench.grade(reference_source).total == 20.0
 
     def _check(self, case: Path, result: Result, bench: Bench) -> None:
         expected = tomllib.loads((case / "case.toml").read_text())

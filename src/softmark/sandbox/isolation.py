@@ -85,7 +85,8 @@ class Walled:
             use_seccomp=behind,
             device_files=self._device_files,
         )
-        return ForkedWorker(self._zygote, walls, limits, self._note_end)
+        spare = self._uids.spare if self._uids is not None else None
+        return ForkedWorker(self._zygote, walls, limits, self._note_end, spare)
 
     def beside(self, files: Mapping[str, bytes]) -> Path:
         """A directory that belongs to no worker."""

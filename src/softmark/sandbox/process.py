@@ -45,6 +45,7 @@ class ForkedWorker(StudentProcess):
         walls: Walls,
         limits: Limits,
         on_end: Callable[[Ended], None] = lambda ended: None,
+        spare: int | None = None,
     ) -> None:
         self._zygote, self._walls, self._limits, self._on_end = zygote, walls, limits, on_end
         self._out, self._err = Capture(limits.output_bytes), Capture(limits.output_bytes)
@@ -54,7 +55,7 @@ class ForkedWorker(StudentProcess):
         err, err_theirs = os.pipe2(os.O_CLOEXEC)
         given = [theirs.fileno(), out_theirs, err_theirs]
         try:
-            self.pid = zygote.start(walls, given)
+            self.pid = zygote.start(walls, given, spare)
         except (GraderFault, OSError):
             self._wire.close()
             os.close(out)
@@ -96,7 +97,7 @@ class ForkedWorker(StudentProcess):
         """
         if self._ended is None:
             try:
-                self._ended = self._zygote.stop(self.pid, self._walls.uid)
+                self._ended = self._zygote.stop()
                 self._on_end(self._ended)
             except SandboxLost:
                 self._ended = Ended(signal.SIGKILL, 0.0, left=0, clean=False)

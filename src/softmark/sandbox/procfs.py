@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
-_STATE, _PPID, _UTIME, _STIME = 0, 1, 11, 12  # positions after the command name in /proc/<pid>/stat
+_STATE, _PPID, _UTIME, _STIME, _THREADS = 0, 1, 11, 12, 17  # positions after the command name in /proc/<pid>/stat
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,15 @@ def private_memory(pid: int) -> int:
 
 
 def descendants(ancestor: int) -> list[int]:
-    """Every living process below `ancestor`, however deep.
+    """Return every living process below `ancestor`, however deep.
 
-    The zygote adopts orphans, so whatever a worker leaves behind is found here too.
+    The zygote adopts orphans, so whatever a worker leaves behind is found here too. A process whose main thread has
+    ended has the state of a dead one, and is alive as long as it has other threads.
     """
     children: dict[int, list[int]] = {}
     for pid in _pids():
         fields = _stat(pid)
-        if fields and fields[_STATE] != b"Z":
+        if fields and (fields[_STATE] != b"Z" or int(fields[_THREADS]) > 1):
             children.setdefault(int(fields[_PPID]), []).append(pid)
     found: list[int] = []
     unseen = list(children.get(ancestor, []))
@@ -60,6 +61,17 @@ def descendants(ancestor: int) -> list[int]:
         pid = unseen.pop()
         found.append(pid)
         unseen += children.get(pid, [])
+    return found
+
+
+def users_of_processes() -> set[int]:
+    """Return every user and group id that some living process here has, be it real, effective or saved."""
+    found: set[int] = set()
+    for pid in _pids():
+        fields = _status(pid)
+        dead = fields.get(b"State", b"Z").startswith(b"Z") and int(fields.get(b"Threads", 0)) <= 1
+        if not dead:
+            found.update(int(number) for name in (b"Uid", b"Gid") for number in fields[name].split())
     return found
 
 
@@ -82,6 +94,16 @@ def _stat(pid: int) -> list[bytes]:
             return stat.read().rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+def _status(pid: int) -> dict[bytes, bytes]:
+    """The lines of /proc/<pid>/status by name; empty once it is gone."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as status:
+            lines = (line.partition(b":") for line in status)
+            return {name: value.strip() for name, _, value in lines}
+    except (FileNotFoundError, ProcessLookupError):
+        return {}
 
 
 def _ticks(pid: int) -> float:

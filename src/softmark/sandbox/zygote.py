@@ -7,20 +7,21 @@ any hidden test, reference or submission has been read, and with an environment 
 
 Protocol, over a SOCK_SEQPACKET pair; one msgpack map per packet, strictly request and reply, one live worker at most:
 
-    start  {"op": "start", "walls": {...}} with three descriptors (wire, stdout, stderr)
+    start  {"op": "start", "walls": {...}, "spare": user id or None} with three descriptors (wire, stdout, stderr)
            -> {"pid": n}                  the child raises its walls, then speaks on its wire (see worker.py)
-    stop   {"op": "stop", "pid": n, "uid": n or None}
+    stop   {"op": "stop"}
            -> {"status": wait status, "cpu": seconds, "left": n, "clean": bool}
            kills the worker (which may be long dead: it is not reaped before, so its pid cannot be another's), then
-           whatever it left behind, until nothing is left. `left` counts those; `clean` is false if something survived.
+           whatever it left behind, see leftovers.py. `cpu` is the time of all of them; `left` counts what was left
+           behind; `clean` is false if something lives on after PATIENCE seconds, because the kernel cannot end it.
     gather {"op": "gather"} -> {}
            puts its memory into large pages of its own, see pages.py
-    end of file: kill everything and exit. So it ends with whoever holds the other end, however that one ends; a
-    death signal would end it at once, and what a student's code left behind would live on.
+    end of file: ends the worker in the same way, and exits. So the zygote ends with the process that holds the other
+    end, however that process ends. Signals that ask a program to end are ignored: a batch system sends them to all
+    processes at once, and a zygote that died of one would leave a student's processes behind.
 
-It is the "child subreaper": a daemon that a student's code leaves becomes the zygote's child, so "no child left" is a
-question for the kernel, not a guess. Once anything was left behind it is killed by uid, from a helper that has become
-that uid: one kill(-1) reaches every process of it at once and nobody else's, so re-forking cannot outrun it.
+It is the "child subreaper": a daemon that a student's code leaves becomes the zygote's child, so the kernel answers
+whether a child is left. Every wait for an end has a deadline, on both sides of the protocol.
 """
 
 from __future__ import annotations
@@ -34,22 +35,28 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from softmark.sandbox import pages, procfs, worker
+from softmark.sandbox import leftovers, pages, procfs, worker
 from softmark.sandbox.failures import GraderFault, SandboxLost
+from softmark.sandbox.leftovers import Owner
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.rehearsal import rehearse
 from softmark.sandbox.walls import Walls, prepare
 
 _PACKET = 65536
 _PR_SET_CHILD_SUBREAPER = 36
+_PROGRAM = ("-m", "softmark.sandbox.zygote")
 _MANY = 20  # workers after which it pays to spend a tenth of a second on making each further one cheaper
-_ROUNDS = 50  # attempts to kill what a worker left, before the place is declared dirty
+PATIENCE = 20.0
+"""Seconds that the end of a worker, or of all it left behind, may take after SIGKILL."""
+_ANSWER = 2 * PATIENCE  # seconds that the zygote may take for one request
+_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,9 @@ class Zygote:
     def __init__(self, pid: int, control: socket.socket) -> None:
         self.pid = pid
         self._control = control
+        self._control.settimeout(_ANSWER)
+        self._worker: int | None = None
+        self._owner: Owner | None = None
         self._ended = 0
         self.baseline = procfs.private_memory(pid)
         """Bytes that each worker has from the zygote, and that are not its own use of memory."""
@@ -85,28 +95,31 @@ class Zygote:
         return cls(pid, ours)
 
     @classmethod
-    def spawn(cls, environment: dict[str, str]) -> Zygote:
+    def spawn(cls, environment: dict[str, str], program: Sequence[str] = _PROGRAM) -> Zygote:
         """As a program of its own, for a parent that is no fit ancestor (a pytest session with secrets in it)."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-I", "-m", "softmark.sandbox.zygote", str(theirs.fileno())]
+        command = [sys.executable, "-I", *program, str(theirs.fileno())]
         process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL)
         theirs.close()
         if not ours.recv(_PACKET):
             raise GraderFault(f"the zygote process did not start (exit status {process.wait()})")
         return cls(process.pid, ours)
 
-    def start(self, walls: Walls, descriptors: list[int]) -> int:
-        """Fork a worker behind `walls`; returns its process id."""
+    def start(self, walls: Walls, descriptors: list[int], spare: int | None = None) -> int:
+        """Fork a worker behind `walls`; return its process id. `spare` is a user id that no process has."""
         fds = array.array("i", descriptors)
-        request = msgspec.msgpack.encode({"op": "start", "walls": walls})
+        request = msgspec.msgpack.encode({"op": "start", "walls": walls, "spare": spare})
         reply = self._ask(request, [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
         if "error" in reply:
             raise GraderFault(f"a student process could not be forked: {reply['error']}")
-        return int(reply["pid"])
+        self._worker = int(reply["pid"])
+        self._owner = _owner(walls, spare)
+        return self._worker
 
-    def stop(self, pid: int, uid: int | None) -> Ended:
-        """End a worker and everything that came of it."""
-        reply = self._ask(msgspec.msgpack.encode({"op": "stop", "pid": pid, "uid": uid}))
+    def stop(self) -> Ended:
+        """End the worker and everything that came of it."""
+        reply = self._ask(msgspec.msgpack.encode({"op": "stop"}))
+        self._worker = None
         self._ended += 1
         if self._ended == _MANY:
             self._ask(msgspec.msgpack.encode({"op": "gather"}))
@@ -117,20 +130,35 @@ class Zygote:
         try:
             self._control.sendmsg([request], with_it)
             packet = self._control.recv(_PACKET)
-        except ConnectionError:
+        except (ConnectionError, TimeoutError):
             packet = b""
         if not packet:
+            self._bury()
             raise SandboxLost("the process that forks student processes (the zygote) has ended unexpectedly")
         reply: dict[str, Any] = msgspec.msgpack.decode(packet)
         return reply
 
+    def _bury(self) -> None:
+        """End a zygote that does not answer, and the worker that it can end no more."""
+        worker, self._worker = self._worker, None
+        os.kill(self.pid, signal.SIGKILL)  # not reaped yet, so its number cannot be another's
+        if worker is not None:
+            leftovers.end_orphans(worker, self._owner, time.monotonic() + PATIENCE)
+
     def close(self) -> None:
+        """Let it end the worker and itself; a zygote that does not is killed."""
         self._control.close()
+        if not leftovers.await_end(self.pid, time.monotonic() + _ANSWER):
+            self._bury()
         os.waitpid(self.pid, 0)
 
     def hand_over(self) -> None:
         """Keep no end of it in this process: it is another's now, and ends with that one's end."""
         self._control.close()
+
+
+def _owner(walls: Walls, spare: int | None) -> Owner | None:
+    return None if walls.uid is None or spare is None else Owner(walls.uid, spare)
 
 
 def _prepare() -> None:
@@ -148,20 +176,23 @@ def _prepare() -> None:
 
 def _run(control: socket.socket) -> None:
     """The zygote's whole life."""
+    nursery = _Nursery(control)
     status = 1
     try:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the launcher's business
+        for number in _ENDING_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
         _close_all_but(control.fileno())
         worker.streams()
         gc.disable()
         with contextlib.suppress(OSError):  # then `start` says so, for the level that needs it
             prepare(Walls(scratch="", uid=None, limits=Limits(), cpu_backstop=0))  # nobody waits for it yet
-        _serve(control)
+        nursery.serve()
         status = 0
     finally:
         try:
-            _kill_descendants(os.getpid())
+            nursery.stop()
         finally:
             os._exit(status)
 
@@ -175,98 +206,59 @@ def _close_all_but(keep: int) -> None:
     os.close(null)
 
 
-def _serve(control: socket.socket) -> None:
-    while True:
-        packet, descriptors, _, _ = socket.recv_fds(control, _PACKET, 3)
-        if not packet:
-            return
-        request = msgspec.msgpack.decode(packet)
-        if request["op"] == "start":
-            walls = msgspec.convert(request["walls"], Walls)
-            control.send(msgspec.msgpack.encode(_start(walls, descriptors)))
+class _Nursery:
+    """The zygote's side of the protocol: the worker that lives now, and whose its processes are."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._worker: int | None = None
+        self._owner: Owner | None = None
+
+    def serve(self) -> None:
+        """Answer requests until the other end is closed."""
+        while True:
+            packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, 3)
+            if not packet:
+                return
+            request = msgspec.msgpack.decode(packet)
+            self._control.send(msgspec.msgpack.encode(self._answer(request, descriptors)))
             for descriptor in descriptors:
                 os.close(descriptor)
-        elif request["op"] == "stop":
-            control.send(msgspec.msgpack.encode(_stop(request["pid"], request["uid"])))
-        else:
-            pages.gather()
-            control.send(msgspec.msgpack.encode({}))
 
+    def _answer(self, request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
+        if request["op"] == "start":
+            return self._start(msgspec.convert(request["walls"], Walls), request["spare"], descriptors)
+        if request["op"] == "stop":
+            return self.stop()
+        pages.gather()
+        return {}
 
-def _start(walls: Walls, descriptors: list[int]) -> dict[str, Any]:
-    try:
-        prepare(walls)  # once; what all workers share is then inherited
-        parent = os.getpid()
-        pid = os.fork()
-    except OSError as error:
-        return {"error": str(error)}
-    if pid == 0:
-        worker.run(walls, parent, *descriptors)
-    return {"pid": pid}
-
-
-def _stop(pid: int, uid: int | None) -> dict[str, Any]:
-    os.kill(pid, signal.SIGKILL)
-    _, status, used = os.wait4(pid, 0)
-    left = 0
-    clean = False
-    for _ in range(_ROUNDS):
-        dead, clean = _reap()
-        left += dead
-        if clean:
-            break
-        if uid is None:
-            _kill_descendants(os.getpid())
-        else:
-            _kill_uid(uid)
-        _await_a_death()
-    return {"status": status, "cpu": used.ru_utime + used.ru_stime, "left": left, "clean": clean}
-
-
-def _reap() -> tuple[int, bool]:
-    """Collect the dead; returns how many there were, and whether nobody is left, alive or dying."""
-    dead = 0
-    while True:
+    def _start(self, walls: Walls, spare: int | None, descriptors: list[int]) -> dict[str, Any]:
         try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return dead, True
+            prepare(walls)  # once; what all workers share is then inherited
+            parent = os.getpid()
+            pid = os.fork()
+        except OSError as error:
+            return {"error": str(error)}
         if pid == 0:
-            return dead, False
-        dead += 1
+            for number in _ENDING_SIGNALS:
+                signal.signal(number, signal.SIG_DFL)
+            worker.run(walls, parent, *descriptors)
+        self._worker, self._owner = pid, _owner(walls, spare)
+        return {"pid": pid}
 
-
-def _await_a_death() -> None:
-    """Block until some child has died (it was just sent SIGKILL), without reaping it."""
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
-    except ChildProcessError:
-        return
-
-
-def _kill_uid(uid: int) -> None:
-    """SIGKILL to every process of `uid`, sent by a child that has become that uid and so can reach no other."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setgroups([])
-            os.setresgid(uid, uid, uid)
-            os.setresuid(uid, uid, uid)
-            if os.getresuid() == (uid, uid, uid) and uid != 0:
-                os.kill(-1, signal.SIGKILL)
-        finally:
-            os._exit(0)
-    os.waitpid(pid, 0)
-
-
-def _kill_descendants(ancestor: int) -> None:
-    """Without a uid of their own: stop every descendant first, so that none forks on, then kill them."""
-    for number in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in procfs.descendants(ancestor):
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                continue  # it ended by itself
+    def stop(self) -> dict[str, Any]:
+        """Kill the worker, if there is one, and everything it left behind."""
+        until = time.monotonic() + PATIENCE
+        status, seconds = signal.SIGKILL.value, 0.0
+        pid, self._worker = self._worker, None
+        if pid is not None:
+            leftovers.end_group(pid)
+            if leftovers.await_end(pid, until):
+                _, status, used = os.wait4(pid, 0)
+                seconds = used.ru_utime + used.ru_stime
+        swept = leftovers.sweep(self._owner, until)
+        return {"status": status, "cpu": seconds + swept.cpu_seconds, "left": swept.dead, "clean": swept.clean}
 
 
 def main() -> None:
