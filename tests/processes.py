@@ -57,3 +57,9 @@ def await_ends(processes: list[int]) -> None:
         waiting.register(descriptor, select.POLLIN)
         assert waiting.poll(PATIENCE), "a process is left"
         os.close(descriptor)
+
+
+def peak_of(pid: int) -> int:
+    """The most bytes of memory that a process has ever held."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))

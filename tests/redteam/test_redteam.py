@@ -2,7 +2,7 @@
 
 One folder a case in cases/: `spoil.py` is appended to the reference solution, so that its definitions replace the
 reference's; `case.toml` says what must come of it. After every case the same engine grades the untouched reference at
-full marks: no case may spoil the next submission's grading.
+full marks: no case may spoil the next submission's grading. Nor may a case make the engine large, or the result.
 
     outcome = "part"        the part that was spoilt loses all its marks, with a message that matches `says`
     outcome = "neighbours"  every other part keeps full marks
@@ -20,14 +20,16 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.result import Outcome, Result, Status
+from softmark.grading.result import Outcome, Result, Status, encode
 from softmark.report.gradescope import encoded
 from tests.conftest import Bench, started_bench
 from tests.notebooks import job, written
+from tests.processes import peak_of
 from tests.sandbox.confined import needs_root
 
 CASES = Path(__file__).parent / "cases"
 SPOILT = "6"
+LARGEST_RESULT, LARGEST_ENGINE = 1_000_000, 600_000_000
 AS_NOTEBOOKS = ("forge_reply", "fork_twin", "os_exit", "patch_torch", "print_flood", "pytest_skip", "remove_scratch")
 """Some of each kind; how a submission was loaded makes no difference to what its functions can do."""
 LEAVING = ("daemon", "fork_bomb", "hostile_neighbour", "kill_all", "late_thread")
@@ -72,7 +74,9 @@ class TestRedteam:
     def test_costs_what_it_must_and_nothing_else(self, case: Path, bench: Bench, reference_source: str) -> None:
         """The part spoilt loses its marks with a clear message, all others keep theirs, and nothing is left."""
         result = bench.grade(reference_source + "\n\n" + (case / "spoil.py").read_text())
-        encoded(result)  # strict JSON in Gradescope's form, whatever was printed or raised
+        text = encoded(result)  # strict JSON in Gradescope's form, whatever was printed or raised
+        assert len(text) + len(encode(result)) < LARGEST_RESULT
+        assert peak_of(bench.grader.pid) < LARGEST_ENGINE
         assert [test.name for test in result.tests] == [test.name for test in bench.grade(reference_source).tests]
         self._check(case, result, bench)
         again = bench.grade(reference_source)

@@ -127,6 +127,8 @@ class TestCaps:
             ([1, 2, 3], Caps(items=3), "more than 3 items", "has 4 items"),
             ({1: 2, 3: 4}, Caps(items=4), "more than 4 items", "has 5 items"),
             ([[1], [2]], Caps(items=4), "more than 4 items", "has 5 items"),
+            ([torch.ones(1)] * 3, Caps(arrays=2), "more than 2 arrays", "has 3 arrays and tensors"),
+            ([np.ones(1), Meta("float32", ())], Caps(arrays=1), "more than 1 arrays", "has 2 arrays and tensors"),
             ("éé", Caps(text_bytes=3), "more than 3 bytes of text", "more than 3 bytes of text"),
             (["ab", {"cd": 1}], Caps(text_bytes=3), "more than 3 bytes of text", "more than 3 bytes of text"),
             (2**100, Caps(text_bytes=3), "more than 3 bytes of text", "more than 3 bytes of text"),

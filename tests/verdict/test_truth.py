@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from softmark.verdict import Case, agree, draw, gradients_agree, judging
+from softmark.verdict import Case, agree, draw, gradients_agree, judging, memory
 from softmark.verdict.truth import computed, truth_of
 from tests.verdict import lecture as ref
 from tests.verdict.students import Counting, InProcess, failure
@@ -38,6 +38,17 @@ class TestMemory:
         x = draw("n", n=4)
         assert calls_of("used", x) > 1
         assert calls_of("used", x.clone()) == 0
+
+    def test_is_bounded_in_bytes(self, monkeypatch):
+        """What was not used for longest is forgotten: inputs may be answers, of which each student has others."""
+        monkeypatch.setattr(memory, "MOST_BYTES", 2_000_000)
+        first, *others = (torch.full((1000,), float(number)) for number in range(100))
+        calls_of("bounded", first)
+        assert calls_of("bounded", first) == 0
+        for x in others:
+            calls_of("bounded", x)
+        assert calls_of("bounded", others[-1]) == 0
+        assert calls_of("bounded", first) > 0
 
     def test_tells_inputs_apart(self):
         """One bit of one number, a shape, a dtype, a keyword: each is another truth."""

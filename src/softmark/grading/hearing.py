@@ -40,10 +40,11 @@ class Hearing:
         """Whether the test, which has ended, was to ask something that it did not ask."""
         return self.strayed or bool(self.ahead)
 
-    def question(self, request: dict[str, Any]) -> Question:
-        """What the test asks now."""
+    def question(self, request: dict[str, Any], expected_bytes: int, spare_bytes: int) -> Question:
+        """What the test asks now; the right answer has so many bytes, 0 if that is not known."""
         number = self.seed + len(self.asked)
-        return Question.of({"op": "call", "id": number, "seed": self.seed if self.fresh else None, **request})
+        message = {"op": "call", "id": number, "seed": self.seed if self.fresh else None, **request}
+        return Question.expecting(message, expected_bytes, spare_bytes)
 
     def strays(self, question: Question) -> bool:
         """Whether something else was asked ahead; all of that is of no use then."""

@@ -129,6 +129,7 @@ class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     file_mb: int | msgspec.UnsetType = msgspec.UNSET
     processes: int | msgspec.UnsetType = msgspec.UNSET
     open_files: int | msgspec.UnsetType = msgspec.UNSET
+    answer_mb: int | msgspec.UnsetType = msgspec.UNSET
     output_bytes: int | msgspec.UnsetType = msgspec.UNSET
 
 

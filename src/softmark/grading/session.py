@@ -15,7 +15,6 @@ import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
 from softmark.grading.cells import CellReport
@@ -23,13 +22,14 @@ from softmark.grading.handed import Handed
 from softmark.grading.hearing import Hearing, digest, seed_of
 from softmark.grading.homework import Homework
 from softmark.sandbox.asking import Question, StudentProcess
+from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
+from softmark.sandbox.forbidden import MOST_MENTIONS
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.wire import Frame, Raised
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
-_MOST_MENTIONS = 50  # of forbidden names in the text, of which staff are told
 _STARTS = 3  # attempts to start a process before it is the grader's fault
 OUT_OF_TIME = "not run: the time for the whole submission was used up"
 
@@ -77,7 +77,7 @@ class StudentSession:
         """Of each test that the worker has run, its part and whether all of it is shown to students."""
         self._spent_before = 0.0
         self._timeouts: Counter[str] = Counter()
-        self._printed: list[tuple[str, str]] = []
+        self._printed = Capture(limits.output_bytes), Capture(limits.output_bytes)
 
     def begin(self, part: str, test_id: str, *, shown: bool = False) -> None:
         """The next calls belong to this test: reset the process's state, start its clock."""
@@ -113,7 +113,8 @@ class StudentSession:
             try:
                 ended = process.close()
             finally:
-                self._printed.append(process.printed())
+                for kept, text in zip(self._printed, process.printed(), strict=True):
+                    kept.add(text.encode())
             if ended is not None:
                 self.cpu_seconds += ended.cpu_seconds
                 self.left_behind += ended.left
@@ -122,8 +123,9 @@ class StudentSession:
         self.renew()
 
     def printed(self) -> tuple[str, str]:
-        """What the code printed in all its processes, to stdout and to stderr."""
-        return "".join(out for out, _ in self._printed), "".join(err for _, err in self._printed)
+        """What the code printed in all its processes, to stdout and to stderr: the beginning and the end of each."""
+        out, err = self._printed
+        return out.text(), err.text()
 
     def load(self) -> None:
         """Make sure that a process has loaded the submission; NotLoadable with the reason if that fails."""
@@ -140,8 +142,8 @@ class StudentSession:
     def _start_and_load(self) -> StudentFailure | None:
         """Why the submission could not be loaded in a new process; None if that is now the present one."""
         process = self._start()
-        message = {"op": "load", "file": self._handed.main, "cells": self._cells(), "rules": self._rules()}
-        message["device"] = self._device
+        message: dict[str, Any] = {"op": "load", "file": self._handed.main, "cells": self._cells()}
+        message |= {"rules": self._rules(), "device": self._device, "wanted": list(self.homework.wanted)}
         self._process = process
         try:
             done = process.request(message, self._limits.import_seconds, self._time_left())
@@ -155,14 +157,17 @@ class StudentSession:
         self.hearing.fresh = True  # a new process has not been seeded, wherever in a test it was started
         return None
 
-    def call(self, **request: Any) -> dict[Any, Any]:
-        """One call of the present test; StudentFailure if the student's code gives no answer."""
+    def call(self, *, expected_bytes: int = 0, **request: Any) -> dict[Any, Any]:
+        """One call of the present test; StudentFailure if the student's code gives no answer.
+
+        `expected_bytes` is the size of the right answer, 0 if it is not known.
+        """
         hearing, process = self.hearing, self._process
         if process is None or not hearing.ahead:
             process = self._ready()
-        question = hearing.question(request)
+        question = hearing.question(request, expected_bytes, self._limits.answer_mb * 1_000_000)
         if hearing.strays(question):
-            return self.call(**request)  # perhaps of a new process
+            return self.call(expected_bytes=expected_bytes, **request)  # perhaps of a new process
         answer = hearing.ahead.popleft()[1] if hearing.ahead else self._answer(process, question)
         return process.read(question, hearing.hear(question, answer))
 
@@ -258,7 +263,7 @@ def _mentions(done: dict[Any, Any], handed: Handed, homework: Homework) -> tuple
     found = done.get("mentions")
     if type(found) is not list:
         return ()
-    hits = [hit for hit in found if type(hit) is list and [type(part) for part in hit] == [str, int, int]]
+    hits = [hit for hit in found[:MOST_MENTIONS] if type(hit) is list and [*map(type, hit)] == [str, int, int]]
     files = dict(enumerate(handed.loaded))
     named = ((name, files[index], line) for name, index, line in hits if name in forbidden and index in files)
-    return tuple(islice(named, _MOST_MENTIONS))
+    return tuple(named)

@@ -21,7 +21,9 @@ from softmark.sandbox.explain import class_name
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.verdict.callee import Answer, Gradients, OpCount
+from softmark.verdict.case import current
 from softmark.verdict.describe import shape
+from softmark.verdict.leaves import size_of
 from softmark.verdict.model import Category, CodeLine, Failed, Verdict
 
 
@@ -90,9 +92,11 @@ class StudentFunction:
         kwargs: Mapping[str, Any],
         cotangent: Any = None,
         watch: bool = False,
+        expected_bytes: int = 0,
     ) -> dict[Any, Any]:
         try:
             return self._session.call(
+                expected_bytes=expected_bytes or current().expected_bytes,
                 target=self._target,
                 method=self._method,
                 how=how,
@@ -145,14 +149,15 @@ class StudentObject(StudentFunction):
 
         Entries of its own keep their values: what they cost is for the test of the names (`has_entries`).
         """
-        problem = _weights_problem(state, self.state_dict(), self._session)
+        own = self._weights("state_dict", expected_bytes=size_of(dict(state)))
+        problem = _weights_problem(state, own, self._session)
         if problem:
             raise Failed(Verdict(Category.ERROR, f"{self.name}: {problem}"))
         self._weights("state_dict", dict(state))
 
     def has_entries(self, expected: Mapping[str, torch.Tensor]) -> None:
         """The state_dict has these names and shapes and no others."""
-        own = self.state_dict()
+        own = self._weights("state_dict", expected_bytes=size_of(dict(expected)))
         problem = _weights_problem(expected, own, self._session)
         unexpected = [name for name in own if name not in expected]
         if not problem and unexpected:
@@ -160,8 +165,8 @@ class StudentObject(StudentFunction):
         if problem:
             raise Failed(Verdict(Category.ERROR, f"{self.name}: {problem}"))
 
-    def _weights(self, which: str, *given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        found = self._ask("weights", (which, *given), {})["value"]
+    def _weights(self, which: str, *given: dict[str, torch.Tensor], expected_bytes: int = 0) -> dict[str, torch.Tensor]:
+        found = self._ask("weights", (which, *given), {}, expected_bytes=expected_bytes)["value"]
         if type(found) is not dict or not all(isinstance(value, torch.Tensor) for value in found.values()):
             raise Failed(Verdict(Category.TYPE, f"{self.name}: its {which} does not give tensors by name"))
         return {str(name): value for name, value in found.items()}

@@ -11,8 +11,10 @@ Whose fault a failure is, is decided here and nowhere else:
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
+import traceback
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -103,8 +105,23 @@ def run(item: pytest.Item, trial: Trial) -> Trial:
     start = time.monotonic()
     with judging(trial.case):
         runtestprotocol(item, log=False)
+    for error in trial.errors:
+        _let_go(error)
     trial.seconds = time.monotonic() - start
     return trial
+
+
+def _let_go(error: BaseException) -> None:
+    """Forget the variables of every frame that an exception passed through: they hold the student's answers."""
+    unseen, seen = [error], set[int]()
+    while unseen:
+        error = unseen.pop()
+        seen.add(id(error))
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            with contextlib.suppress(RuntimeError):  # it is still running
+                frame.clear()
+                frame.f_locals  # noqa: B018 - pytest has looked here, which keeps a copy of the variables: renew it
+        unseen += [other for other in (error.__cause__, error.__context__) if other and id(other) not in seen]
 
 
 def _judge(trial: Trial) -> CaseResult:

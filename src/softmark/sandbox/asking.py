@@ -3,13 +3,18 @@
 A request is packed once, as a Question; a process is asked it and gives back the body of a frame, which may hold
 anything; what that says is read against the question. The two steps are apart because the same question with the same
 bytes for an answer need not be read twice (grading/precedents.py).
+
+An answer is bounded before it is received: sixteen times the bytes of the right answer or of the question, whichever
+is more, and a few megabytes besides (`answer_mb` of a homework). The first bytes of a frame tell its size; of a larger
+one nothing more is read, and the process that sent it is ended. So the trusted side's memory does not depend on what a
+student's code returns.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from softmark.sandbox import explain, wire
@@ -17,24 +22,50 @@ from softmark.sandbox.failures import StudentFailure, UnsendableRequest
 from softmark.sandbox.replies import checked_reply
 from softmark.sandbox.zygote import Ended
 
+_TIMES = 16
+"""An answer may have so many times the bytes of the right one, or of the question where the right one is not known."""
+OF_A_TENSOR = 1000
+"""Bytes for which an answer may have one tensor or array more: each takes time and memory, be it without numbers."""
+_FACTS = 4_000_000
+
 
 @dataclass(frozen=True)
 class Question:
-    """A request, and the frame it is sent as."""
+    """A request, the frame it is sent as, and how many bytes its answer may have."""
 
     message: dict[str, Any]
     frame: bytes
+    most_bytes: int = _FACTS
 
     @classmethod
     def of(cls, message: dict[str, Any]) -> Question:
+        """A request that no test makes, such as to load the submission: its answer is a list of short facts."""
         try:
             return cls(message, wire.pack(message))
         except wire.Unsupported as refusal:
             raise UnsendableRequest(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
 
+    @classmethod
+    def expecting(cls, message: dict[str, Any], expected_bytes: int, spare_bytes: int) -> Question:
+        """A request of a test; the right answer has so many bytes, 0 if that is not known."""
+        question = cls.of(message)
+        most = _TIMES * max(expected_bytes, len(question.frame)) + spare_bytes
+        return replace(question, most_bytes=min(most, wire.CAPS.frame_bytes))
+
+    def body_size(self, prefix: bytes) -> int:
+        """The size of an answer, told by its first bytes; StudentFailure if it is far more than expected."""
+        size = wire.body_size(prefix)
+        if size > self.most_bytes:
+            raise explain.too_large(f"{size / 1e6:.0f} MB", f"{self.most_bytes / 1e6:.0f} MB")
+        return size
+
     def read(self, body: bytes) -> dict[Any, Any]:
         """The "done" part of a reply; StudentFailure if it tells of one, WireError if it is no reply to this."""
-        reply = checked_reply(wire.unpack(body), self.message)
+        try:
+            said = wire.unpack(body, replace(wire.CAPS, arrays=self.most_bytes // OF_A_TENSOR))
+        except wire.TooMany as many:
+            raise explain.too_large(f"{many.count} tensors", f"{self.most_bytes // OF_A_TENSOR}") from None
+        reply = checked_reply(said, self.message)
         if "failed" in reply:
             raise explain.failed_reply(reply, explain.asked_for(self.message))
         done: dict[Any, Any] = reply["done"]

@@ -31,6 +31,7 @@ class BareProcess(StudentProcess):
     def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
         del cpu_seconds, wall_seconds  # nobody is outside to enforce it
         reply = self._worker.reply(cast(dict[Any, Any], wire.unpack(_body(question.frame))))
+        question.body_size(reply[: wire.PREFIX])  # raises if it is too large to be graded, too
         return bytes(_body(reply))
 
     def cpu_seconds(self) -> float:

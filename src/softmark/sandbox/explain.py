@@ -176,6 +176,11 @@ def out_of_time(limit: float, left: float, cpu: float, wall: float) -> StudentFa
     return StudentFailure("timeout", f"no answer within {wall:.0f} s; {how}")
 
 
+def too_large(what: str, most: str) -> StudentFailure:
+    """An answer that is far larger than the one expected."""
+    return StudentFailure("type", f"returned {what}, far more than is expected here (at most {most})")
+
+
 def out_of_memory(allowed_mb: int, used_bytes: int) -> StudentFailure:
     return StudentFailure(
         "memory",

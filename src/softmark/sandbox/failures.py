@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from softmark.sandbox.wire import Raised
 
+LONGEST_TEXT = 2000
+
 
 class GraderFault(Exception):
     """The grader itself failed: said so, never counted as a student's zero."""
@@ -24,7 +26,8 @@ class StudentFailure(Exception):
     """The student's code gave no answer. `category` is one word, the rest says it to people.
 
     `fact` is one sentence that is safe to show: it never repeats text the student's code could fill with hidden
-    inputs. `detail` may (an exception's own message); who sees it is decided by the test's visibility.
+    inputs. `detail` may (an exception's own message); who sees it is decided by the test's visibility. Each text is cut
+    to `LONGEST_TEXT`: it may be a worker's, and it is kept in every verdict.
     """
 
     category: str
@@ -32,6 +35,9 @@ class StudentFailure(Exception):
     detail: str = ""
     raised: Raised | None = None
     staff: str = ""
+
+    def __post_init__(self) -> None:
+        self.fact, self.detail, self.staff = (text[:LONGEST_TEXT] for text in (self.fact, self.detail, self.staff))
 
     def __str__(self) -> str:
         return self.fact

@@ -21,6 +21,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+MOST_MENTIONS = 100
+"""So many are told: a file may hold a million."""
 _OPERATORS = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 
 
@@ -138,7 +140,7 @@ def mentions(trees: Sequence[ast.Module], rules: list[dict[str, Any]]) -> list[l
         dotted = _dotted(node, aliases)
         if dotted in forbidden:
             found.append([dotted, index, getattr(node, "lineno", 0)])
-    return sorted(found, key=lambda hit: (hit[1], hit[2], hit[0]))
+    return sorted(found, key=lambda hit: (hit[1], hit[2], hit[0]))[:MOST_MENTIONS]
 
 
 def _dotted(node: ast.AST, aliases: dict[str, str]) -> str:

@@ -20,6 +20,8 @@ class Limits:
     processes: int = 64
     """Processes and threads at one time, the worker's own included."""
     open_files: int = 256
+    answer_mb: int = 8
+    """Size of an answer, beyond sixteen times what is expected of it."""
     output_bytes: int = 16384
     """What is kept of the beginning and of the end of what the code prints, each."""
 

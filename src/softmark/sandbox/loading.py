@@ -13,6 +13,7 @@ import linecache
 import os
 import sys
 import types
+from collections.abc import Collection
 from typing import Any
 
 from softmark.sandbox.cells import CellRun, Request
@@ -36,11 +37,11 @@ class Loaded:
         self.cells = cells or {}  # what came of a notebook's cells
         self._objects: dict[int, Any] = {}
 
-    def names(self) -> dict[str, str]:
-        """The module's own functions and classes, by name: what a test may ask for."""
+    def names(self, wanted: Collection[str] | None = None) -> dict[str, str]:
+        """The module's own functions and classes, by name, or those that are wanted: what a test may ask for."""
         kinds = {}
         for name, value in list(vars(self.module).items()):
-            if type(name) is str and not name.startswith("_"):
+            if type(name) is str and not name.startswith("_") and (wanted is None or name in wanted):
                 if inspect.isclass(value):
                     kinds[name] = "class"
                 elif callable(value):

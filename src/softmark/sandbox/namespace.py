@@ -67,7 +67,7 @@ class _NotebookWorker(Worker):
             module = types.ModuleType("notebook")
             vars(module).update({name: thing for name, thing in self._namespace.items() if not name.startswith("_")})
             self._submission = Loaded(module, Guard(request["rules"]), [])
-            return {"names": self._submission.names(), "mentions": []}
+            return {"names": self._submission.names(request.get("wanted")), "mentions": []}
         if self._submission is None:
             raise RuntimeError("a call arrived before the notebook was looked at")
         if request["seed"] is not None:

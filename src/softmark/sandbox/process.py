@@ -144,7 +144,7 @@ class _Exchange:
     """One request on its way there and back, under the three clocks."""
 
     def __init__(self, worker: ForkedWorker, question: Question, cpu_seconds: float, wall_seconds: float) -> None:
-        self._worker = worker
+        self._worker, self._question = worker, question
         self._operation = question.message.get("op")
         self._unsent = memoryview(question.frame)
         self._received = bytearray()
@@ -198,7 +198,7 @@ class _Exchange:
             self._await_end()
         self._received += part
         if not self._have_prefix and len(self._received) == wire.PREFIX:
-            self._expected = wire.body_size(bytes(self._received))
+            self._expected = self._question.body_size(bytes(self._received))
             self._received.clear()
             self._have_prefix = True
             return self._receive()  # the rest is mostly there, too

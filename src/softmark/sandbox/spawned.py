@@ -36,12 +36,13 @@ class SpawnedWorker(StudentProcess):
         self._directory, self._limits = directory, limits
         self._printed = Capture(limits.output_bytes)
         self._ended: Ended | None = None
+        self._question = READINESS
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-m", "softmark.sandbox.spawned", str(directory)],
             cwd=directory, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             start_new_session=True,
         )  # fmt: skip
-        self._bodies: queue.Queue[bytes | wire.WireError | None] = queue.Queue(maxsize=4)
+        self._bodies: queue.Queue[bytes | wire.WireError | StudentFailure | None] = queue.Queue(maxsize=4)
         self._readers = [threading.Thread(target=job, daemon=True) for job in (self._read_frames, self._read_output)]
         for reader in self._readers:
             reader.start()
@@ -61,6 +62,7 @@ class SpawnedWorker(StudentProcess):
         return self._printed.text(), ""
 
     def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
+        self._question = question
         return self._answer(question.frame, min(self._limits.wall(cpu_seconds), wall_seconds))
 
     def close(self) -> Ended:
@@ -99,7 +101,7 @@ class SpawnedWorker(StudentProcess):
             raise StudentFailure("timeout", f"no answer within {allowed:.0f} s") from None
         except OSError:
             body = None
-        if isinstance(body, wire.WireError):
+        if isinstance(body, wire.WireError | StudentFailure):
             raise body
         return body if body is not None else self._await_end()
 
@@ -114,8 +116,8 @@ class SpawnedWorker(StudentProcess):
         with _pipe(self._process.stdout) as stream:
             try:
                 while prefix := stream.read(wire.PREFIX):
-                    self._bodies.put(stream.read(wire.body_size(prefix)))
-            except wire.WireError as error:
+                    self._bodies.put(stream.read(self._question.body_size(prefix)))
+            except (wire.WireError, StudentFailure) as error:
                 self._bodies.put(error)
             self._bodies.put(None)
 

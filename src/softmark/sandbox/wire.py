@@ -36,9 +36,11 @@ the plain tensor it holds, an exact numpy scalar (np.float64, …) as a 0-d arra
 array of foreign byte order in this machine's. Tensors arrive contiguous, on the CPU, as leaves; what
 arrives owns its memory and may be written. Of bool data every byte but 0 is True.
 
-**Caps** (class Caps) hold on both ends: bytes, depth, items, bytes of text, bits of an int. Sizes are
+**Caps** (class Caps) hold on both ends: bytes, depth, items, arrays, bytes of text, bits of an int. Sizes are
 computed from shapes in Python's integers before memory is touched: to refuse an expanded tensor of 10^12
-elements costs nothing. Ints beyond 64 bits cannot be dict keys: their hashes can be made to collide.
+elements costs nothing. What an answer may hold is less: the trusted side bounds each by what it expects
+(asking.py), and reads no byte of a larger one. Ints beyond 64 bits cannot be dict keys: their hashes can be made
+to collide.
 
 **How errors are told.** pack() raises Unsupported: a sentence naming the type and its place ("item 0" is the
 first, as in Python). Text with a lone surrogate is refused too, because to replace it would change the
@@ -65,14 +67,15 @@ from softmark.sandbox.wire_values import (
     Handle,
     Meta,
     Raised,
+    TooMany,
     Unsupported,
     Value,
     WireError,
 )
 
 __all__ = [
-    "CAPS", "PREFIX", "Caps", "Frame", "Handle", "Meta", "Raised", "Unsupported", "Value", "WireError",
-    "body_size", "pack", "unpack",
+    "CAPS", "PREFIX", "Caps", "Frame", "Handle", "Meta", "Raised", "TooMany", "Unsupported", "Value",
+    "WireError", "body_size", "pack", "unpack",
 ]  # fmt: skip
 
 _BODY, _HEADER = struct.Struct("<Q"), struct.Struct("<I")
@@ -82,6 +85,7 @@ PREFIX = _BODY.size
 # msgspec checks max_length before it allocates: a header that announces 2^32 tokens costs nothing.
 _decode = msgspec.msgpack.Decoder(Annotated[list[values.Token], msgspec.Meta(max_length=MAX_ITEMS)]).decode
 _encode = msgspec.msgpack.Encoder().encode
+_ARRAYS = (values.ArrayToken, values.TensorToken, Meta)
 
 
 def pack(value: object, caps: Caps = CAPS) -> bytes:
@@ -123,6 +127,8 @@ def unpack(body: bytes | bytearray | memoryview, caps: Caps = CAPS) -> Value:
         raise WireError(f"a header is malformed: {str(error)[:200]}") from error
     if len(tokens) > caps.items:
         raise WireError(f"a header has {len(tokens)} items, allowed are {caps.items}")
+    if len(tokens) > caps.arrays and (arrays := sum(isinstance(token, _ARRAYS) for token in tokens)) > caps.arrays:
+        raise TooMany(arrays, caps.arrays)
     if size > caps.text_bytes and _text_size(tokens) > caps.text_bytes:  # a header holds all its text
         raise WireError(f"more than {caps.text_bytes} bytes of text")
     return Unpacker(tokens, view[start:], caps).whole()

@@ -23,6 +23,7 @@ class Packer:
         self.data: list[bytes | memoryview] = []
         self.data_bytes = 0
         self._items = 1
+        self._arrays = 0
         self._text_left = caps.text_bytes
 
     def put(self, value: object, depth: int) -> None:
@@ -95,6 +96,7 @@ class Packer:
                 raise
 
     def array(self, value: values.Array, _depth: int) -> None:
+        self._count_array()
         name = values.numpy_name(value)
         self._spend_data("an array", value.shape, value.itemsize)
         self.tokens.append(values.ArrayToken(name, value.shape))
@@ -104,6 +106,7 @@ class Packer:
         self.array(np.asarray(value), depth)
 
     def tensor(self, value: torch.Tensor, _depth: int) -> None:
+        self._count_array()
         name = values.torch_name(value)
         shape = tuple(value.shape)
         self._spend_data("a tensor", shape, values.CARRIERS[name].itemsize)
@@ -111,6 +114,8 @@ class Packer:
         self.data.append(values.torch_memory(value))
 
     def described(self, value: Handle | Raised | Meta, _depth: int) -> None:
+        if type(value) is Meta:
+            self._count_array()
         self.tokens.append(values.cleaned(value))
 
     def _enter(self, count: int, depth: int) -> None:
@@ -119,6 +124,11 @@ class Packer:
         self._items += count
         if self._items > self.caps.items:
             raise Unsupported(f"more than {self.caps.items} items cannot be sent; return an array or tensor")
+
+    def _count_array(self) -> None:
+        self._arrays += 1
+        if self._arrays > self.caps.arrays:
+            raise Unsupported(f"more than {self.caps.arrays} arrays and tensors cannot be sent; return one of them all")
 
     def _spend_text(self, size: int) -> None:
         self._text_left -= size

@@ -27,6 +27,14 @@ class WireError(Exception):
     """The bytes that arrived are not a frame: the other end is broken or hostile."""
 
 
+class TooMany(WireError):
+    """A frame holds more arrays and tensors than are allowed; `count` of them."""
+
+    def __init__(self, count: int, most: int) -> None:
+        super().__init__(f"a frame has {count} arrays and tensors, allowed are {most}")
+        self.count = count
+
+
 class Unsupported(Exception):
     """A value that cannot be sent. `path` says where in the structure it sits, outermost step first."""
 
@@ -52,6 +60,7 @@ class Caps:
     frame_bytes: int = 256 * 2**20  # of the body: header and data
     depth: int = 20  # of containers within containers
     items: int = MAX_ITEMS  # values of every kind, a dict's keys included
+    arrays: int = MAX_ITEMS  # arrays, tensors and descriptions of tensors: each costs a thousand times a number
     text_bytes: int = 2**20  # UTF-8 of all str values and keys, and the digits of ints beyond 64 bits
     int_bits: int = 4096
 

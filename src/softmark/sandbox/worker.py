@@ -7,7 +7,7 @@ Protocol, frames of wire.py on one stream, strictly one reply to one request:
 
     (first)   {"id": 0, "done": "ready"}, or {"id": 0, "failed": "walls", "detail": why} and the end
     request   {"id": n, "op": "load", "file": name, "rules": [...], "cells": None, or of a notebook see cells.py,
-               "device": see devices.py; the CPU if it is left out}
+               "device": see devices.py; the CPU if it is left out, "wanted": the names to tell of; all if left out}
               {"id": n, "op": "call", "target": name or Handle, "method": name or None, "args": [...], "kwargs": {...},
                "how": "plain" | "vjp" | "count_ops" | "on_meta", "cotangent": value, "seed": int or None}
               {"id": n, "op": "probe", ...}          softmark's own attacks, see probe.py
@@ -156,7 +156,7 @@ class Worker:
         else:
             loaded = loading.load_notebook(self._scratch, file, rules, Request.received(request["cells"]))
         self._submission = loaded
-        return {"names": loaded.names(), "mentions": loaded.mentioned, "cells": loaded.cells}
+        return {"names": loaded.names(request.get("wanted")), "mentions": loaded.mentioned, "cells": loaded.cells}
 
     def _describe(self, error: BaseException) -> wire.Raised:
         return raised.describe(error, self._scratch)

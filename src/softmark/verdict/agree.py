@@ -33,13 +33,14 @@ def agree(
     if carried:
         require_called(want, carried)
     name = str(getattr(got, "name", "value")) if callable(got) else "value"
+    truth = truth_of(want, args, kwargs, case.id)
     try:
-        answer = ask(got, args, kwargs)
+        with case.expecting(truth.value):
+            answer = ask(got, args, kwargs)
     except Failed as failure:
         if failure.verdict.category is Category.ERROR and failure.verdict.exception != "NotImplementedError":
-            case.raised.append(truth_of(want, args, kwargs, case.id))
+            case.raised.append(truth)
         raise
-    truth = truth_of(want, args, kwargs, case.id)
     if case.probe and case.mistakes is not None:
         probe(truth, case.mistakes, case.seen)
     found = compare(answer.value, truth)
@@ -54,7 +55,8 @@ def agree(
     case.record(name, found.ratio, difference.category, double=double)
     causes, diagnosed = causes_of(answer.value, truth, case) if nameable else ((), False)
     if not causes:
-        difference = replace(difference, fact=difference.fact + _besides(difference, got, args, kwargs, answer))
+        with case.expecting(truth.value):
+            difference = replace(difference, fact=difference.fact + _besides(difference, got, args, kwargs, answer))
     raise Failed(_verdict(difference, case, name, causes, diagnosed))
 
 

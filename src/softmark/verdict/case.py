@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from softmark.verdict.leaves import size_of
 from softmark.verdict.model import Category
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Case:
     probe: bool = False
     """Verify only: run every mistake on every check's inputs and note in `seen` how far it is from the reference."""
     seen: dict[str, float] = field(default_factory=dict)
+    expected_bytes: int = 0
+    """Size of the right answer to the call that is being made, 0 where it is not known: it bounds the student's."""
     generator: torch.Generator = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -71,6 +74,15 @@ class Case:
         truth: Truth | None = None,
     ) -> None:
         self.checks.append(Check(name, ratio, category, double, truth))
+
+    @contextmanager
+    def expecting(self, *values: Any) -> Iterator[None]:
+        """Inside this block, an answer is expected that is as large as these values together."""
+        before, self.expected_bytes = self.expected_bytes, sum(map(size_of, values))
+        try:
+            yield
+        finally:
+            self.expected_bytes = before
 
     @property
     def note(self) -> str:

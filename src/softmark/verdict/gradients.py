@@ -23,12 +23,14 @@ from softmark.verdict.truth import computed, in_float64, truth_of
 def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """The gradients of <cotangent, output> with respect to every floating input and parameter agree."""
     case = current()
-    cotangent = _cotangent(truth_of(want, args, kwargs, case.id).value, args, kwargs)
-    answer = got.vjp(args, kwargs, cotangent)
+    value = truth_of(want, args, kwargs, case.id).value
+    cotangent = _cotangent(value, args, kwargs)
     weights = [tensor.double() for tensor in tensors_in(cotangent)]
     key = (case.id, "gradients")
     truth = remembered(key, want, (args, kwargs, weights), lambda: computed(_Pullback(want, weights), args, kwargs))
     named: dict[str, torch.Tensor] = truth.value
+    with case.expecting(value, named):
+        answer = got.vjp(args, kwargs, cotangent)
     found = {**_by_argument(answer.args, answer.kwargs), **{f"parameter {k}": v for k, v in answer.parameters.items()}}
     filled = {key: _or_zero(found.get(key), true) for key, true in named.items()}
     missing = [key for key, true in named.items() if found.get(key) is None and bool((true != 0).any())]

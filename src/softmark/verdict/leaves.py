@@ -10,6 +10,7 @@ import torch
 
 from softmark.verdict.describe import Path
 
+OF_A_LEAF = 1000
 NUMBERS = (bool, int, float, complex)
 _REAL = ("float16", "float32", "float64", "complex64", "complex128")
 
@@ -58,6 +59,11 @@ def _signed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if array.itemsize == 8:
         array = np.asarray(np.minimum(array, np.uint64(2**63 - 1)))  # not one of them may turn into a negative number
     return array.astype(np.int64)
+
+
+def size_of(value: Any) -> int:
+    """Return the bytes of an answer: those of its numbers, and a thousand for each leaf."""
+    return sum(OF_A_LEAF + (tensor_of(leaf).nbytes if is_numeric(leaf) else 0) for _, leaf in flatten(value))
 
 
 def map_tensors(value: Any, change: Any) -> Any:

@@ -6,6 +6,8 @@ The texts of a verdict differ in who may read them:
   doing, never a hidden input or an expected value.
 * `where` names numbers (worst index, got, expected): shown only where the test's visibility policy allows it.
 * `staff` is for the course staff only: seed, arguments, ratios.
+
+They are cut to `LONGEST_TEXT`: some hold words of the student's, and every verdict is kept.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+LONGEST_TEXT = 2000
 
 
 class Category(StrEnum):
@@ -82,6 +86,10 @@ class Verdict:
     """Class name of the student's exception, when the category is `error`."""
     diagnosed: bool = False
     """Whether the named mistakes were tried on it; only then do empty `causes` say that none fits."""
+
+    def __post_init__(self) -> None:
+        for name in ("fact", "where", "staff"):
+            object.__setattr__(self, name, getattr(self, name)[:LONGEST_TEXT])
 
 
 class Failed(AssertionError):

@@ -15,12 +15,10 @@ import torch
 
 from softmark.verdict.compare import agrees
 from softmark.verdict.leaves import map_tensors
+from softmark.verdict.memory import remember_outcome
 from softmark.verdict.mistakes import Mistake
 from softmark.verdict.plant import instead, planted
 from softmark.verdict.truth import Truth
-
-LARGEST = 1 << 12
-"""Answers of more numbers than this are not remembered: there may be a hundred for each check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,7 @@ def outcome(truth: Truth, mistakes: Sequence[Mistake]) -> Outcome:
     known: Outcome | None = truth.outcomes.get(key)
     if known is None:
         known = _found_out(truth, mistakes)
-        if known.another is None or sum(leaf.numel() for leaf in known.another.leaves) <= LARGEST:
-            truth.outcomes[key] = known
+        remember_outcome(truth, key, known, known.another)
     return known
 
 

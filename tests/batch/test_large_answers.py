@@ -1,0 +1,57 @@
+"""A class in which some answer with far too much: what trusted processes hold is bounded, and so are the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+from softmark.batch.grader import Grader, Lane
+from softmark.grading.messages import Job, Setup
+from softmark.grading.result import Result, Status, Submission, encode
+from softmark.sandbox.procfs import descendants
+from tests.batch.classes import RIGHT, STRONGEST
+from tests.grading.course import FILE, NAME
+from tests.processes import peak_of
+
+LARGEST, LARGEST_RESULT = 600_000_000, 200_000
+TORCH = f"import torch\n{RIGHT}"
+LONG_TEXTS = """
+from softmark.sandbox import wire
+pack = wire.pack
+text = {"failed": "type", "detail": "x" * 1_000_000, "raised": None}
+wire.pack = lambda reply: pack({"id": reply["id"], **text} if "value" in reply.get("done", {}) else reply)
+"""
+HOSTILE = {
+    "huge": TORCH.replace("x * 2", "torch.zeros(2, 2850, 5700, dtype=torch.float64)"),
+    "as much as is allowed": TORCH.replace("x * 2", "torch.zeros(990_000, dtype=torch.float64)"),
+    "many tensors": TORCH.replace("x * 2", "[torch.empty(0)] * 90_000"),
+    "long texts": RIGHT + LONG_TEXTS,
+    "loud": RIGHT.replace("return x * 2", "print('\\0' * 1_000_000, flush=True)\n    import os\n    os._exit(0)"),
+}
+
+
+def test_memory_of_the_graders_own_processes(course: Path) -> None:
+    """Engine, judges and zygotes stay below 600 MB each, results below 200 kB; right submissions keep their marks."""
+    right = {f"right {number}": f"{RIGHT}# {number}\n" for number in range(35)}
+    with Grader(Setup(str(course), NAME, STRONGEST, progress=False), lanes=2) as grader:
+        grader.ready()
+        lanes = cycle(grader.lanes)
+        hostile = {name: graded(next(lanes), source) for name, source in HOSTILE.items() for _ in grader.lanes}
+        others = [graded(next(lanes), source) for source in right.values()]
+        peaks = [peak_of(pid) for pid in (grader.pid, *descendants(grader.pid))]
+    assert max(peaks) < LARGEST
+    assert [result.total for result in others] == [4.0] * 35
+    assert {result.status for result in hostile.values()} == {Status.GRADED}
+    assert {name: result.total for name, result in hostile.items()} == {**dict.fromkeys(HOSTILE, 2.0), "long texts": 0}
+    assert max(len(encode(result)) for result in hostile.values()) < LARGEST_RESULT
+
+
+def graded(lane: Lane, source: str) -> Result:
+    """The final result of one submission."""
+    *_, result = _results(lane, source)
+    return result
+
+
+def _results(lane: Lane, source: str) -> Iterator[Result]:
+    return lane.grade(Job(Submission(id="one"), FILE, {FILE: source.encode()}))
