@@ -203,7 +203,8 @@ class TestWhatIsLost:
         """A definition that lacks a name is tried again, and then told."""
         result = graded(course, place, ONE, "@nowhere\n" + TWO)
         assert earned(result) == [2.0, 0.0]
-        assert facts(result) == ["two: the notebook's cell 2, line 1: raised NameError (name 'nowhere' is not defined)"]
+        nowhere = "uses `nowhere`, which is defined nowhere: check how it is spelt, or define it"
+        assert facts(result) == [f"two: the notebook's cell 2, line 1: {nowhere}"]
 
     def test_nothing_is_left(self, course: Path, place: Sandbox) -> None:
         """Of a notebook none of whose cells can be read, the first reason stands at the top."""

@@ -264,7 +264,10 @@ class TestFailures:
     def test_wrong_arguments(self, student: Student) -> None:
         """A function that takes other arguments says which, and where."""
         found = verdict(lambda: student.one())
-        assert found.fact == "one: it does not take the arguments that the handout names"
+        assert found.fact == (
+            "one: it does not take the arguments that the handout names: "
+            "it is called with no arguments; yours takes (x, scale=1.0, *, shift=0.0)"
+        )
         assert found.where.startswith("it is defined as (x, scale=1.0, *, shift=0.0)")
         assert [line.text for line in found.frames] == ["def one(x, scale=1.0, *, shift=0.0):"]
 

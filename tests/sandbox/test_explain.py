@@ -40,9 +40,20 @@ class TestDeath:
         assert failure.category == "crash"
         assert words in failure.fact
 
-    def test_a_kill_is_the_systems_doing(self) -> None:
-        """SIGKILL comes from the kernel's memory killer, if not from us."""
-        assert explain.death(signal.SIGKILL).category == "memory"
+    @pytest.mark.parametrize(
+        ("for_memory", "category", "fact"),
+        [
+            (True, "memory", "was killed by the system, most likely for using too much memory"),
+            (False, "crash", "was killed, and not for its memory: does your code call os.kill? Delete that call"),
+            (None, "crash", "was killed: by the system for using too much memory, or by a call of os.kill"),
+        ],
+    )
+    def test_a_kill_is_put_down_to_memory_only_if_the_kernel_says_so(
+        self, for_memory: bool | None, category: str, fact: str
+    ) -> None:
+        """SIGKILL comes from the kernel's memory killer, or from the code itself."""
+        failure = explain.death(signal.SIGKILL, for_memory)
+        assert (failure.category, failure.fact) == (category, fact)
 
     def test_every_status_has_a_sentence(self) -> None:
         """All that wait() can give: every exit status, every signal with and without a core, stopped and continued."""

@@ -1,4 +1,4 @@
-"""What came of a notebook's cells, in words for the student.
+"""What came of a notebook's cells, or of a file's imports, in words for the student.
 
 A worker tells it, and may tell anything: so a place counts only if it is one of the copy that was handed in, and a name
 only if it was asked for. What an exception says is the student's own text, from before any test was run.
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from softmark.grading.advice import advised
 from softmark.grading.handed import Handed
 from softmark.sandbox import explain
 from softmark.sandbox.wire import Frame, Raised
@@ -46,7 +47,7 @@ class CellReport:
     @classmethod
     def told(cls, said: Any, handed: Handed, wanted: Sequence[str]) -> CellReport:
         """What a worker says, as far as it can be so."""
-        if type(said) is not dict or not handed.cells:
+        if type(said) is not dict:
             return cls(handed)
         failed = tuple(_broken(raised, handed) for raised in _list(said, "failed") if type(raised) is Raised)
         return cls(
@@ -66,10 +67,30 @@ class CellReport:
         )
 
     def behind(self, name: str) -> BrokenCell | None:
-        """What went wrong in the cell that defines this name, if anything did."""
+        """Return what went wrong in the cell that defines this name, if anything did.
+
+        Of a file that is no notebook it is an import of all names there are: it may have been meant to bring this one.
+        """
         place = self.handed.place_of(name.partition(".")[0])
         here = [broken for broken in self.failed if place is not None and broken.frames[0].file == place[0]]
+        if not self.handed.cells:
+            here = [broken for broken in self.failed if self._line_of(broken).endswith("*")]
         return here[0] if here else None
+
+    def lacking(self, name: str) -> str:
+        """Return why a name is not there that a cell was to set, as the end of a sentence; empty if there is none."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        for file, line in self.unset:
+            if word.search(self.handed.line(file, line) or ""):
+                rule = "of a notebook only imports, functions, classes and simple constants are run"
+                return f"which is set in {file}, line {line}, and that was not run: {rule}"
+        named = [broken for broken in self.failed if word.search(self._line_of(broken))]
+        broken = named[0] if named else self.behind(name)
+        return f"which is not there, because this failed: {broken.sentence}" if broken is not None else ""
+
+    def _line_of(self, broken: BrokenCell) -> str:
+        """The line of a cell or a file that failed."""
+        return self.handed.line(broken.frames[0].file, broken.frames[0].line) or ""
 
     def _not_run(self, file: str, line: int) -> str:
         text = (self.handed.line(file, line) or "")[:_LONGEST]
@@ -81,13 +102,17 @@ class CellReport:
 
 def _broken(raised: Raised, handed: Handed) -> BrokenCell | None:
     frames = tuple(frame for frame in raised.frames if handed.line(frame.file, frame.line) is not None)
-    if not frames or frames[0].file not in handed.cells:
+    if not frames or frames[0].file not in (handed.cells or handed.files):
         return None
-    syntax = _IN_SYNTAX_ERROR.search(raised.message)
-    if syntax is not None:
-        return BrokenCell(frames, raised.message[: syntax.start()][:_LONGEST_REASON])
     failure = explain.failed_reply({"failed": "error", "detail": "", "raised": raised}, "")
-    why = f"{failure.fact} ({failure.detail})" if failure.detail else failure.fact
+    known = advised(failure, handed, loading=True)
+    syntax = _IN_SYNTAX_ERROR.search(raised.message)
+    if known is not failure:
+        frames, why = known.raised.frames if known.raised is not None else frames, known.fact
+    elif syntax is not None:
+        why = raised.message[: syntax.start()][:_LONGEST_REASON]
+    else:
+        why = f"{failure.fact} ({failure.detail})" if failure.detail else failure.fact
     return BrokenCell(frames, " ".join(why.split())[:_LONGEST_REASON])
 
 

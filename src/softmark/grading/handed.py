@@ -41,10 +41,42 @@ class Handed:
         """The files that are run when the submission is loaded."""
         return self.cells or (self.main,)
 
+    @cached_property
+    def text(self) -> str:
+        """The text of all files that are run when the submission is loaded."""
+        return "\n".join(self._text(file) for file in self.loaded)
+
+    def lines(self, file: str) -> list[str]:
+        """The lines of a file, with their indentation."""
+        if file not in self._split:
+            self._split[file] = self._text(file).split("\n")
+        return self._split[file]
+
     def line(self, file: str, number: int) -> str | None:
         """The text of a line, or None if there is no such line."""
-        lines = self._text(file).split("\n")
+        lines = self.lines(file)
         return lines[number - 1].strip() if 1 <= number <= len(lines) else None
+
+    def has_word(self, word: str) -> bool:
+        """Whether a word stands anywhere in the files."""
+        return word in self._words
+
+    def quotes(self, path: str) -> str:
+        """Return the path as the files have it between quotation marks, or else its last part; empty if neither is."""
+        ways = (path, path.rpartition("/")[2])
+        return next((way for way in ways if way and re.search(rf"['\"/]{re.escape(way)}['\"/]", self.text)), "")
+
+    def import_of(self, name: str) -> tuple[str, int, str] | None:
+        """Return file, line and text of the first import in which this name stands."""
+        return self.first_line(re.compile(rf"[ \t]*(?:import|from)[ \t.](?:.*[^\w.])?\.*{re.escape(name)}\b"))
+
+    def first_line(self, pattern: re.Pattern[str]) -> tuple[str, int, str] | None:
+        """Return file, line and text of the first line that begins like this; the files that are loaded come first."""
+        for file in dict.fromkeys((*self.loaded, *self.files)):
+            for number, line in enumerate(self.lines(file), 1):
+                if pattern.match(line):
+                    return file, number, line.strip()
+        return None
 
     def place_of(self, name: str) -> tuple[str, int] | None:
         """File and line where a function, class or variable of this name is defined, if that is one place.
@@ -57,8 +89,20 @@ class Handed:
 
     def around(self, file: str, number: int) -> str:
         """The outermost function or class that a line stands in; empty if it stands in none."""
-        lines = self._text(file).split("\n")[:number]
+        lines = self.lines(file)[:number]
         return next((found[1] for line in reversed(lines) if (found := _OUTERMOST.match(line))), "")
+
+    def signature(self, callee: str) -> str:
+        """Return the parameters of a function, or of a "Class.method", as they are written; empty if none are found."""
+        cls, _, name = callee.rpartition(".")
+        body = re.search(rf"^class[ \t]+{cls}\b.*(?:\n(?:[ \t#].*)?)*", self.text, re.MULTILINE) if cls else None
+        text = self.text if not cls else body[0] if body else ""
+        indent = r"[ \t]+" if cls else ""
+        found = re.findall(rf"^{indent}(?:async[ \t]+)?def[ \t]+{name}[ \t]*(\([^()]{{0,200}}\))", text, re.MULTILINE)
+        if not found:
+            return ""
+        own = " ".join(re.sub(r"#.*", "", found[-1]).split()).replace("( ", "(").replace(" )", ")")
+        return re.sub(r"^\( ?self\b(?:, ?)?", "(", own) if cls else own
 
     def similar(self, name: str) -> str | None:
         """The function, class or variable whose name is most like this one (and not this one), if any is alike."""
@@ -87,6 +131,11 @@ class Handed:
     def keeps(self, name: str) -> bool:
         """Whether the file has a line `self.name = …`."""
         return name in self._kept
+
+    @cached_property
+    def _split(self) -> dict[str, list[str]]:
+        """The lines of those files that have been looked into."""
+        return {}
 
     @cached_property
     def _definitions(self) -> dict[str, list[tuple[str, int]]]:

@@ -20,6 +20,7 @@ from softmark.grading.late import LatePolicy
 from softmark.grading.late_table import LateTable, late_policy
 from softmark.grading.points import exact_weight, shown
 from softmark.grading.reference_names import undefined
+from softmark.grading.signatures import parameters_of
 from softmark.grading.strict_toml import Key, LocatedToml
 
 COURSE_VARIABLE = "SOFTMARK_COURSE"
@@ -70,6 +71,8 @@ class Homework:
     """What handing in late costs; None: it is no matter of this homework."""
     whole_notebook: bool = False
     """Whether a notebook is run as a whole; otherwise only what defines something is."""
+    takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """How the arguments of each function and method are called, as far as it is known."""
     attempts: AttemptLimit | None = None
     """How often it may be handed in, on a platform that says how often it was; None: as often as one likes."""
 
@@ -189,6 +192,7 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         lines={part.number: toml.line(("part", i, "points")) for i, part in enumerate(config.part)},
         late=late_policy(toml, config.late),
         whole_notebook=config.whole_notebook,
+        takes=parameters_of(root / "reference" / f"{name}.py"),
         attempts=attempt_limit(toml, config.attempts),
     )
     problems = undefined(homework.reference, (name for part in homework.parts for name in part.functions))

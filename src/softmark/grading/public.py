@@ -74,7 +74,7 @@ class ExampleData(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
 
-class Handout(msgspec.Struct, frozen=True):
+class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
     """The content of `examples.json`."""
 
     homework: str
@@ -84,6 +84,10 @@ class Handout(msgspec.Struct, frozen=True):
     forbidden: tuple[RuleData, ...]
     mistakes: dict[str, WordsData]
     examples: tuple[ExampleData, ...]
+    takes: dict[str, tuple[str, ...]] = {}
+    """How the arguments of the functions and methods are called."""
+    limits: dict[str, float] = {}
+    """The limits of time that the homework sets: the same hold on a student's machine."""
 
     def worked(self, name: str) -> WorkedExample:
         """The worked example of this name."""
@@ -97,7 +101,18 @@ class Handout(msgspec.Struct, frozen=True):
         parts = tuple(PartSpec(p.number, p.function, p.title, Fraction(tests.get(p.number, 0))) for p in self.parts)
         rules = tuple(ForbiddenRule(rule.names, rule.ops, rule.instead, rule.functions) for rule in self.forbidden)
         points = sum((part.points for part in parts), Fraction(0))
-        return Homework(self.homework, folder, self.title, self.file, points, parts, rules, limits={}, lines={})
+        return Homework(
+            self.homework,
+            folder,
+            self.title,
+            self.file,
+            points,
+            parts,
+            rules,
+            limits=self.limits,
+            lines={},
+            takes=self.takes,
+        )
 
 
 def read_handout(folder: Path) -> Handout:

@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from softmark.grading.advice import advised
 from softmark.grading.cells import CellReport
 from softmark.grading.handed import Handed
 from softmark.grading.hearing import Hearing, digest, seed_of
@@ -152,7 +153,7 @@ class StudentSession:
             self._require_a_part(done.get("names"))
         except StudentFailure as failure:
             self.renew()
-            return self._in_time(failure)
+            return self._in_time(advised(failure, self._handed, loading=True))
         self._spent_before = process.cpu_seconds()
         self.hearing.fresh = True  # a new process has not been seeded, wherever in a test it was started
         return None

@@ -15,9 +15,11 @@ from typing import Any
 
 import torch
 
+from softmark.grading.advice import advised
 from softmark.grading.handed import Handed
 from softmark.grading.session import NotLoadable, StudentSession
-from softmark.sandbox.explain import class_name
+from softmark.grading.signatures import as_called
+from softmark.sandbox.explain import NOT_AS_NAMED, class_name
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.verdict.callee import Answer, Gradients, OpCount
@@ -54,6 +56,17 @@ class StudentFunction:
     def __init__(self, session: StudentSession, name: str, target: str | Handle, method: str | None = None) -> None:
         self.name = name
         self._session, self._target, self._method = session, target, method
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        """The names of its arguments in the handout; none if they are not known."""
+        return self._session.homework.takes.get(self._callee, ())
+
+    @property
+    def _callee(self) -> str:
+        """The function or method that a call runs: of a class its constructor."""
+        of_a_class = self._method is None and self.name[:1].isupper()
+        return f"{self.name}.__init__" if of_a_class else self.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         value = self._wrap(self._ask("plain", args, kwargs)["value"])
@@ -106,10 +119,22 @@ class StudentFunction:
                 cotangent=cotangent,
             )
         except StudentFailure as failure:
-            raise Failed(verdict_of(failure, self.name, self._session)) from None
+            known = advised(failure, self._session.handed, self._session.cells.lacking)
+            if how not in ("weights", "mode"):
+                known = self._signature(known, len(args), list(kwargs))
+            raise Failed(verdict_of(known, self.name, self._session)) from None
         except NotLoadable as refusal:
             unloadable = replace(refusal.failure, fact=f"the file could not be loaded: {refusal.failure.fact}")
             raise Failed(verdict_of(unloadable, self.name, self._session)) from refusal
+
+    def _signature(self, failure: StudentFailure, count: int, keywords: list[str]) -> StudentFailure:
+        """Of arguments that do not fit: how it is called, and what the student's own definition takes."""
+        if failure.raised is None or failure.raised.cls != "SignatureMismatch":
+            return failure
+        called = as_called(self._session.homework.takes, self._callee, count, keywords)
+        own = self._session.handed.signature(self._callee)
+        fact = f"{NOT_AS_NAMED}: it is called with {called}{f'; yours takes {own}' if own else ''}"
+        return replace(failure, fact=fact)
 
     def _wrap(self, value: Any) -> Any:
         return StudentObject(self._session, self.name, value) if type(value) is Handle else value
@@ -124,6 +149,10 @@ class StudentObject(StudentFunction):
     def __init__(self, session: StudentSession, name: str, handle: Handle) -> None:
         super().__init__(session, name, handle)
         self._handle = handle
+
+    @property
+    def _callee(self) -> str:
+        return f"{self.name}.forward"
 
     def __getattr__(self, name: str) -> StudentFunction:
         if name.startswith("_"):
@@ -197,7 +226,8 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
     broken = session.cells.behind(name) if failure.category == "missing" else None
     if broken is not None:
         frames = own_frames(broken.frames, session)
-        return Verdict(category, f"{name}: the notebook's {broken.sentence}", frames=frames)
+        what = "the notebook's" if session.handed.cells else f"{failure.fact}, perhaps because of"
+        return Verdict(category, f"{name}: {what} {broken.sentence}", frames=frames)
     similar = session.handed.similar(name.rpartition(".")[2]) if failure.category == "missing" else None
     if similar is not None:
         fact += f"; did you mean `{similar}`?"

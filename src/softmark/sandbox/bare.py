@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
-from softmark.sandbox import wire
+from softmark.sandbox import absent, wire
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.worker import Worker
 from softmark.sandbox.zygote import Ended
@@ -50,6 +50,7 @@ class BareProcess(StudentProcess):
     def _forget(self) -> None:
         """The submission's modules: `softmark check --watch` loads them again when they have changed."""
         sys.path[:] = [place for place in sys.path if place != self._directory]
+        absent.forget(self._directory)
         inside = self._directory + os.sep
         for name, module in list(sys.modules.items()):
             if str(getattr(module, "__file__", None)).startswith(inside):

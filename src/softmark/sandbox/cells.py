@@ -18,7 +18,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from softmark.sandbox import raised
+from softmark.sandbox import absent, raised
 from softmark.sandbox.ipython import parse_cell
 from softmark.sandbox.statements import Own, Statement, compiled, left_out, root_of, trimmed, what_is_needed
 from softmark.sandbox.wire import Frame, Raised
@@ -81,7 +81,7 @@ class CellRun:
         kept: list[Statement] = []
         others: list[tuple[int, ast.stmt]] = []
         for cell, tree in enumerate(self.trees):
-            for node in tree.body:
+            for node in (part for whole in tree.body for part in absent.one_by_one(whole)):
                 try:
                     left = trimmed(node, own)
                     if left is None:
@@ -110,6 +110,8 @@ class CellRun:
                     lacking.append((turn, statement, error))
                 except BaseException as error:  # whatever it is, it is this statement's
                     self._note_failure(error, statement.cell, statement.code.co_firstlineno)
+                    if isinstance(error, ImportError):
+                        absent.stand_in(statement.sets, error, namespace)
                 else:
                     latest.update(dict.fromkeys(statement.sets, turn))
                     self._note_set(statement.sets, statement.cell)
@@ -125,7 +127,8 @@ class CellRun:
             before = {name: namespace.get(name) for name in self._request.wanted}
             try:
                 code = compile(tree, self._files[cell], "exec", self._flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
-                _finish(eval(code, namespace))
+                for lacking in absent.run(code, tree.body, lambda part: _finish(eval(part, namespace)), namespace):
+                    self._note_failure(lacking, cell)
             except BaseException as error:
                 self._note_failure(error, cell)
             self._note_set({name for name, thing in before.items() if namespace.get(name) is not thing}, cell)
@@ -142,8 +145,10 @@ class CellRun:
 
     def _note_failure(self, error: BaseException, cell: int, line: int = 1) -> None:
         told = raised.describe(error, self._scratch)
+        if isinstance(error, ImportError) and any(told.message == earlier.message for earlier in self._failed):
+            return  # one library that is not there is told once, not for every line that uses it
         frames = told.frames or (Frame(self._request.names[cell], line, "", ""),)
-        self._failed.append(Raised(told.cls, told.message, frames))
+        self._failed.append(Raised(told.cls, told.message, frames, told.notes))
 
     def _note_set(self, names: Set[str], cell: int) -> None:
         for name in names & self._request.wanted:

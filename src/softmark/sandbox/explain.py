@@ -12,6 +12,7 @@ import signal
 from typing import Any
 
 from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.refusals import no_plain_value
 from softmark.sandbox.wire import Raised
 
 _KNOWN_CLASSES = {
@@ -25,6 +26,9 @@ _KNOWN_CLASSES = {
     "LinAlgError",
     "OutOfMemoryError",
     "AxisError",
+    *("CalledProcessError", "TimeoutExpired", "HTTPError", "URLError", "gaierror", "JSONDecodeError"),
+    *("BackendCompilerFailed", "InductorError", "TorchRuntimeError", "Unsupported", "PicklingError"),
+    *("UnpicklingError", "BrokenProcessPool", "ProcessExitedException", "ProcessRaisedException"),
 }
 
 NOT_DEFINED = "is not defined in the file"
@@ -39,13 +43,6 @@ _PLAIN_WORDS = {
     "ObjectLost": "the process that held this object has ended, and the object with it",
     "SignatureMismatch": NOT_AS_NAMED,
 }
-
-_KINDS = (
-    *("a generator", "a set", "a frozenset", "a range", "a view of a dict", "an async generator", "a coroutine"),
-    *("a function", "a built-in function", "a method", "a Python module", "a bytearray", "a memoryview", "an iterator"),
-    *("a class", "a nested tensor", "a quantised tensor", "a sparse tensor", "a tensor on the meta device"),
-    *("a value nested too deeply", "an int of more than", "a str with a lone surrogate", "a dict with a key of"),
-)
 
 _DEVICES = re.compile(r"(cpu|meta|cuda:\d), expected (meta|cuda:\d)")
 _MIXED = re.compile(r"all tensors to be on the same device.*?\b(cpu|meta|cuda:\d)\b.*?\b(cpu|meta|cuda:\d)\b")
@@ -83,30 +80,18 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
         case "missing":
             return StudentFailure("missing", f"`{asked_for}` {NOT_DEFINED}")
         case "type":
-            return _no_plain_value(detail)
+            fact, own = no_plain_value(detail)
+            return StudentFailure("type", fact, staff=own)
         case "device" if _DEVICES.fullmatch(detail):
             return StudentFailure("device", f"returned a tensor on {detail}: create it with device=x.device")
         case "forbidden":
             fact = "uses a function that is not allowed here"  # which one, only the homework's own list may say
             return StudentFailure("forbidden", fact, "", raised, staff=detail)
         case "memory":
-            return StudentFailure("memory", "needed more memory than it is allowed", _message(raised, ""), raised)
+            return StudentFailure("memory", "needed more memory than it is allowed", message_of(raised, ""), raised)
         case "error" if isinstance(raised, Raised):
             return _raised(raised)
     return malformed("a failure of unknown kind")
-
-
-def _no_plain_value(detail: str) -> StudentFailure:
-    """Names the kind of thing that came back, if it is a kind on our list."""
-    own = detail.replace("key 'value' of the dict, ", "").replace(" (key 'value' of the dict)", "")
-    kind = next((kind for kind in _KINDS if own.startswith(kind)), "an instance of a class of its own")
-    if "a subclass of" in own:
-        kind = "an instance of a subclass of " + (
-            "torch.Tensor" if "Tensor" in own.partition("a subclass of")[2] else "another type"
-        )
-    if "is too large" in own:
-        kind = "far too many elements"
-    return StudentFailure("type", f"returned {kind}, not a plain value that can be compared", staff=own)
 
 
 def malformed(what: str) -> StudentFailure:
@@ -119,7 +104,7 @@ def malformed(what: str) -> StudentFailure:
 
 def _raised(raised: Raised) -> StudentFailure:
     fact = _PLAIN_WORDS.get(raised.cls) or _cause(raised) or f"raised {class_name(raised)}"
-    detail = "" if raised.cls == "NotImplementedError" else _message(raised, fact)
+    detail = "" if raised.cls == "NotImplementedError" else message_of(raised, fact)
     return StudentFailure("error", fact, detail, raised)
 
 
@@ -144,7 +129,7 @@ def _cause(raised: Raised) -> str | None:
     return None
 
 
-def _message(raised: Any, fact: str) -> str:
+def message_of(raised: Any, fact: str) -> str:
     """What an exception says, after its class if the fact does not name that."""
     if not isinstance(raised, Raised):
         return ""
@@ -153,17 +138,27 @@ def _message(raised: Any, fact: str) -> str:
     return f"{class_name(raised)}: {raised.message}"
 
 
-def death(status: int) -> StudentFailure:
+def _killed(for_memory: bool | None) -> StudentFailure:
+    """Return the failure of a process that ended by SIGKILL: the kernel sends it for memory, and code can send it."""
+    if for_memory:
+        return StudentFailure("memory", "was killed by the system, most likely for using too much memory")
+    if for_memory is None:
+        return StudentFailure("crash", "was killed: by the system for using too much memory, or by a call of os.kill")
+    return StudentFailure("crash", "was killed, and not for its memory: does your code call os.kill? Delete that call")
+
+
+def death(status: int, for_memory: bool | None = None) -> StudentFailure:
     """Return the failure of a process that ended before it answered, from the status that wait() gave.
 
-    A number of a signal may have no name in Python (40 has none), and every number has a sentence.
+    `for_memory` says whether the kernel has killed a process for want of memory; None: it does not tell. A number of a
+    signal may have no name in Python (40 has none), and every number has a sentence.
     """
     number = status & 0x7F  # above it are a bit for a core dump, and the exit status
     if number == 0:
         code = status >> 8
         return StudentFailure("crash", f"the code ended the process (exit status {code}) before returning an answer")
     if number == signal.SIGKILL:
-        return StudentFailure("memory", "was killed by the system, most likely for using too much memory")
+        return _killed(for_memory)
     return StudentFailure("crash", f"the code {_SIGNALS.get(number, f'was ended by signal {number}')}")
 
 

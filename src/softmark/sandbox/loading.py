@@ -2,7 +2,8 @@
 
 The file is executed from its path in the scratch directory, under its own name, with that directory at the *end* of
 the module search path: a `random.py` handed in beside it cannot stand in for the library's. There is no `__main__`.
-Each cell of a notebook is a file, and they make one module together (cells.py).
+An import that fails costs only what uses it (absent.py). Each cell of a notebook is a file, and they make one module
+together (cells.py).
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ import types
 from collections.abc import Collection
 from typing import Any
 
+from softmark.sandbox import absent, raised
+from softmark.sandbox.absent import Absent
 from softmark.sandbox.cells import CellRun, Request
 from softmark.sandbox.forbidden import Guard, mentions
 from softmark.sandbox.wire import Handle
+
+_MOST_TOLD = 20
 
 
 class ObjectLost(LookupError):
@@ -34,14 +39,15 @@ class Loaded:
         self.module = module
         self.guard = guard
         self.mentioned = mentioned  # forbidden names in the text, with their places
-        self.cells = cells or {}  # what came of a notebook's cells
+        self.cells = cells or {}  # what came of a notebook's cells, or of a file's imports
         self._objects: dict[int, Any] = {}
 
     def names(self, wanted: Collection[str] | None = None) -> dict[str, str]:
         """The module's own functions and classes, by name, or those that are wanted: what a test may ask for."""
         kinds = {}
         for name, value in list(vars(self.module).items()):
-            if type(name) is str and not name.startswith("_") and (wanted is None or name in wanted):
+            own = type(name) is str and not name.startswith("_") and type(value) is not Absent
+            if own and (wanted is None or name in wanted):
                 if inspect.isclass(value):
                     kinds[name] = "class"
                 elif callable(value):
@@ -73,15 +79,18 @@ def load(scratch: str, file: str, rules: list[Any]) -> Loaded:
     text = source.decode("utf-8", "replace")
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     code = compile(source, path, "exec", dont_inherit=True)
-    exec(code, module.__dict__)
-    return Loaded(module, Guard(rules), mentions([ast.parse(source)] if rules else [], rules))
+    with absent.tolerated(scratch) as failures:
+        absent.execute_file(code, source, module.__dict__)
+    told = {"failed": [raised.describe(error, scratch) for error in failures[:_MOST_TOLD]]}
+    return Loaded(module, Guard(rules), mentions([ast.parse(source)] if rules else [], rules), told)
 
 
 def load_notebook(scratch: str, file: str, rules: list[Any], request: Request) -> Loaded:
     """Run the cells of a notebook as a module with the notebook's name. What they raise is told, not raised."""
     module = _empty_module(scratch, file)
     run = CellRun(scratch, request)
-    run.run_in(module)
+    with absent.tolerated(scratch):
+        run.run_in(module)
     return Loaded(module, Guard(rules), mentions(run.trees, rules), run.told())
 
 

@@ -82,7 +82,7 @@ class _NotebookWorker(Worker):
             if frame.f_code.co_filename in self._cells
         )
         told = raised.describe(error, self._scratch)
-        return Raised(cls=told.cls, message=told.message, frames=frames)
+        return Raised(cls=told.cls, message=told.message, frames=frames, notes=told.notes)
 
 
 @contextmanager

@@ -35,6 +35,13 @@ _CHUNK = 1 << 16
 _ENTRIES = 100_000
 _ENDING = 1.0  # seconds a process may take to be gone after its end of the wire is
 
+_oom_kills = procfs.OomKills()
+
+
+def killed_for_memory() -> bool | None:
+    """Whether the kernel has killed a process for want of memory since the last look; None: it does not tell."""
+    return _oom_kills.any_since() if _oom_kills.known() else None
+
 
 class ForkedWorker(StudentProcess):
     """A worker forked from the zygote, behind walls."""
@@ -172,7 +179,7 @@ class _Exchange:
             if wire_fd in ready and self._receive():
                 return bytes(self._received)
             if worker._pidfd in ready and wire_fd not in ready:
-                raise explain.death(worker.close().status)
+                raise explain.death(worker.close().status, killed_for_memory())
             if not events or time.monotonic() - self._wall_start > (self._ticks + 1) * _TICK:
                 self._look()
 
@@ -211,7 +218,7 @@ class _Exchange:
         end.register(worker._pidfd, select.POLLIN)
         ending = bool(end.poll(_ENDING * 1000))
         ended = worker.close()
-        raise explain.death(ended.status) if ending else explain.malformed("the wire was closed")
+        raise explain.death(ended.status, killed_for_memory()) if ending else explain.malformed("the wire was closed")
 
     def _look(self) -> None:
         """The three clocks, and the disk."""

@@ -83,6 +83,30 @@ def usage(zygote: int, worker: int, baseline: int) -> Usage:
     return Usage(cpu, memory, len(pids))
 
 
+class OomKills:
+    """Counts how often the kernel has killed a process of this machine for want of memory."""
+
+    def __init__(self) -> None:
+        self._seen = _oom_kills()
+
+    def known(self) -> bool:
+        """Whether the kernel here counts them at all."""
+        return self._seen is not None
+
+    def any_since(self) -> bool:
+        """Whether there was one since the last look."""
+        before, self._seen = self._seen, _oom_kills()
+        return self._seen != before
+
+
+def _oom_kills() -> int | None:
+    try:
+        with open("/proc/vmstat", "rb") as counters:
+            return next((int(line.split()[1]) for line in counters if line.startswith(b"oom_kill ")), None)
+    except OSError:
+        return None
+
+
 def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
 

@@ -1,7 +1,8 @@
 """A student's exception as data: its class, its message, and the student's own lines. Made in the worker.
 
 The object is the student's: its class may lie about its name, its message may loop or print for ever. The class name
-is read past any metaclass; the message is made here, under the worker's limits, and cut.
+is read past any metaclass; the message is made here, under the worker's limits, and cut. The notes name the libraries
+of TELLING that the exception passed through: they tell what the student's line was about.
 """
 
 from __future__ import annotations
@@ -18,11 +19,18 @@ _MESSAGE, _NAME, _LINE, _FRAMES = 2000, 80, 200, 8
 _TORCH_OUT_OF_MEMORY = re.compile(r"can't allocate memory|out of memory", re.IGNORECASE)
 _type_name = type.__dict__["__name__"].__get__
 
+TELLING = (
+    *("argparse", "concurrent.futures.process", "multiprocessing", "socket", "subprocess", "urllib"),
+    *("torch._dynamo", "torch._inductor", "torch.hub", "torch.multiprocessing", "torch.utils.data.dataloader"),
+)
+"""Modules that tell what was tried when it failed: a missing permission alone does not say of what."""
+
 
 def describe(error: BaseException, scratch: str) -> Raised:
     message = _message(error).replace(scratch + os.sep, "").replace(scratch, ".")
     frames = _syntax_frame(error, scratch) or _frames(error.__traceback__, scratch)
-    return Raised(cls=_type_name(type(error))[:_NAME], message=message[:_MESSAGE], frames=frames)
+    notes = _passed(error.__traceback__)
+    return Raised(cls=_type_name(type(error))[:_NAME], message=message[:_MESSAGE], frames=frames, notes=notes)
 
 
 def is_memory(error: BaseException) -> bool:
@@ -49,6 +57,13 @@ def _frames(trace: TracebackType | None, scratch: str) -> tuple[Frame, ...]:
             text = linecache.getline(file, line).strip()[:_LINE]
             own.append(Frame(os.path.relpath(file, scratch), line, frame.f_code.co_name[:_NAME], text))
     return tuple(own[-_FRAMES:])
+
+
+def _passed(trace: TracebackType | None) -> tuple[str, ...]:
+    """The modules of TELLING that the exception passed through."""
+    names = (frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(trace))
+    modules = {f"{name}." for name in names if type(name) is str}
+    return tuple(known for known in TELLING if any(module.startswith(f"{known}.") for module in modules))
 
 
 def _syntax_frame(error: BaseException, scratch: str) -> tuple[Frame, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from softmark.verdict.callee import Answer, StudentCallable, ask
+from softmark.verdict.callee import Answer, StudentCallable, ask, named
 from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.case import Case, current
 from softmark.verdict.compare import Difference, compare
@@ -63,7 +63,7 @@ def agree(
 def _besides(difference: Difference, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> str:
     """A clause about what may explain a wrong answer that no named mistake does."""
     if answer.changed:
-        return f"; it also changes its input in place ({', '.join(answer.changed)})"
+        return named(got, f"; it also changes its input in place ({', '.join(answer.changed)})")
     if difference.category is Category.VALUE and _is_random(got, args, kwargs, answer):
         return "; a second call gives other values: is dropout active?"
     return ""

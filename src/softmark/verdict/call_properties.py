@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from softmark.verdict.answered import fail, looked_at, record
-from softmark.verdict.callee import StudentCallable, ask
+from softmark.verdict.callee import StudentCallable, ask, named
 from softmark.verdict.describe import dtype_name, kind
 from softmark.verdict.leaves import map_tensors, tensors_in
 from softmark.verdict.model import Category, Failed, Verdict
@@ -19,7 +19,7 @@ def leaves_inputs(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
     """No input is modified."""
     changed = got.call(args, kwargs).changed
     if changed:
-        fail(got, Category.INPUT_CHANGED, f"changes its input in place: {', '.join(changed)}")
+        fail(got, Category.INPUT_CHANGED, named(got, f"changes its input in place: {', '.join(changed)}"))
     record(got, False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -58,6 +59,17 @@ class StudentCallable(Protocol):
     def count_ops(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> OpCount: ...
 
     def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
+
+
+def named(got: Any, text: str) -> str:
+    """Return the text with "argument 2" replaced by the name of that argument, where the callable knows it."""
+    takes: Sequence[str] = getattr(got, "argument_names", ())
+
+    def name(found: re.Match[str]) -> str:
+        position = int(found[1]) - 1
+        return f"`{takes[position]}`" if position < len(takes) else found[0]
+
+    return re.sub(r"\bargument (\d{1,3})\b", name, text)
 
 
 def ask(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from softmark.verdict.callee import StudentCallable
+from softmark.verdict.callee import StudentCallable, named
 from softmark.verdict.case import current
 from softmark.verdict.compare import compare
 from softmark.verdict.leaves import map_tensors, tensors_in
@@ -107,4 +107,4 @@ def _fail(got: StudentCallable, category: Category, fact: str, where: str, ratio
     case = current()
     case.record(got.name, ratio, category)
     staff = f"case {case.id or 'without id'}, seed {case.seed}, worst error over tolerance {ratio:.3g}"
-    raise Failed(Verdict(category, fact, where, staff))
+    raise Failed(Verdict(category, named(got, fact), where, staff))

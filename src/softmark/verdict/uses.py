@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import torch
 
-from softmark.verdict.callee import StudentCallable, ask
+from softmark.verdict.callee import StudentCallable, ask, named
 from softmark.verdict.case import current
 from softmark.verdict.draw import draw
 from softmark.verdict.leaves import map_tensors
@@ -45,7 +45,7 @@ def uses_inputs(got: StudentCallable, *args: Any) -> None:
         if isinstance(arg, torch.Tensor) and arg.is_floating_point():
             other = draw("shape", shape=tuple(arg.shape), dtype=arg.dtype)
             after = ask(got, (*args[:position], other, *args[position + 1 :]), {}).value
-            _require_other(got, before, after, f"argument {position + 1} changes")
+            _require_other(got, before, after, named(got, f"argument {position + 1} changes"))
 
 
 def _require_other(got: StudentCallable, before: Any, after: Any, what: str) -> None:

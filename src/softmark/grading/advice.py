@@ -1,0 +1,220 @@
+"""Says in plain words why a student's code raised an exception, and what the student can do next. Trusted side.
+
+A worker claims which exception it was, what it said and which libraries it passed through. The claim only chooses among
+the sentences here. A name or a path is put into a sentence only if it stands in the student's own line, as the trusted
+side has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from softmark.grading import versions
+from softmark.grading.handed import Handed
+from softmark.grading.missing_modules import missing_module
+from softmark.grading.missing_names import missing_name
+from softmark.grading.unreadable import PYTHON, unreadable
+from softmark.sandbox.explain import message_of
+from softmark.sandbox.failures import StudentFailure
+from softmark.sandbox.wire import Frame, Raised
+
+MAIN_GUARD = '`if __name__ == "__main__":`'
+_DEBUGGER = re.compile(r"\b(?:breakpoint|set_trace|embed|post_mortem)\s*\(")
+_PATH = re.compile(r": '([^']{1,200})'(?: -> '[^']*')?$")
+_WRITES = re.compile(r"""\.(?:save|mkdir|write_\w+|to_\w+|savefig|touch)\(|makedirs|mkdir|['"][wax]\+?[bt]?\+?['"]""")
+_READS = re.compile(r"load\w*\(|read\w*\(")
+_NO_PERMISSION = ("PermissionError", "OSError")
+_NOT_A_FILE = ("FileNotFoundError", "NotADirectoryError", "IsADirectoryError", *_NO_PERMISSION)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """An exception of the student's, and what the trusted side knows about the place it came from."""
+
+    raised: Raised
+    handed: Handed
+    lacking: Callable[[str], str]
+    """Says of a name what became of the notebook's cell that was to set it."""
+    loading: bool
+    """Whether the file was being loaded; otherwise a test called a function."""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost of the student's own lines."""
+        return self.raised.frames[-1] if self.raised.frames else None
+
+    @property
+    def line(self) -> str:
+        """The text of that line as it was handed in."""
+        return (self.handed.line(self.frame.file, self.frame.line) or "") if self.frame else ""
+
+    def passed(self, *modules: str) -> bool:
+        """Whether the exception passed through one of these libraries."""
+        return not set(modules).isdisjoint(self.raised.notes)
+
+    def or_else(self, instead: str) -> str:
+        """Return what to do: `instead` while a test calls a function; while the file is loaded, not to run this."""
+        if not self.loading:
+            return instead
+        within = len(self.raised.frames) > 1
+        return f"call this only under {MAIN_GUARD}" if within else f"delete this line, or move it under {MAIN_GUARD}"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One sentence; and the line that it is about, if that is another one than where the exception was raised."""
+
+    fact: str
+    frame: Frame | None = None
+
+
+def advised(
+    failure: StudentFailure, handed: Handed, lacking: Callable[[str], str] = lambda name: "", loading: bool = False
+) -> StudentFailure:
+    """Return the failure with a sentence that names the cause and the next step, if the cause is a known one."""
+    if loading and failure.category == "timeout":
+        instead = f"make a function of what takes so long, or move it under {MAIN_GUARD}"
+        return replace(failure, fact=f"{failure.fact}: {instead}")
+    if failure.raised is None or failure.category != "error":
+        return failure
+    scene = Scene(failure.raised, handed, lacking, loading)
+    found = next(_found(scene), None)
+    if found is None:
+        return failure
+    raised = failure.raised if found.frame is None else Raised(failure.raised.cls, "", (found.frame,))
+    detail = "" if raised.cls == "SystemExit" else message_of(failure.raised, found.fact)
+    return replace(failure, fact=found.fact, detail=detail, raised=raised)
+
+
+def _found(scene: Scene) -> Iterator[Advice]:
+    """Every advice that fits, the most telling first."""
+    for cause in _CAUSES:
+        found = cause(scene)
+        if found is not None:
+            yield found if isinstance(found, Advice) else Advice(found)
+
+
+def _unreadable(scene: Scene) -> Advice | None:
+    """A file that Python cannot parse."""
+    if scene.raised.cls not in ("SyntaxError", "IndentationError", "TabError") or scene.frame is None:
+        return None
+    said = unreadable(scene.raised, scene.handed.lines(scene.frame.file), scene.frame.line)
+    if said is not None:
+        return Advice(said[0], Frame(scene.frame.file, said[1], "", ""))
+    if scene.frame.file in scene.handed.cells:
+        return None  # where Python's own words are told with the place
+    return Advice(
+        f"has a line that is not valid Python {PYTHON}, which is used here: check this line and the one above"
+    )
+
+
+def _debugger(scene: Scene) -> Advice | None:
+    """A debugger stops at the line after the one that called it, so that line is looked for above."""
+    if scene.raised.cls != "BdbQuit" or scene.frame is None:
+        return None
+    lines = scene.handed.lines(scene.frame.file)[: scene.frame.line]
+    numbers = [number for number, line in enumerate(lines, 1) if _DEBUGGER.search(line)]
+    place = Frame(scene.frame.file, numbers[-1], "", "") if numbers else None
+    return Advice("stops in a debugger, and none runs while grading: delete the call of breakpoint or set_trace", place)
+
+
+def _keyboard(scene: Scene) -> str | None:
+    if scene.raised.cls != "EOFError" or "input" not in scene.line:
+        return None
+    instead = scene.or_else("use the function's arguments instead")
+    return f"waits for keyboard input with input(): there is no keyboard while grading; {instead}"
+
+
+def _name(scene: Scene) -> str | None:
+    """A name that is looked up and not there."""
+    if scene.raised.cls not in ("NameError", "UnboundLocalError"):
+        return None
+    return missing_name(scene.raised, scene.line, scene.handed, scene.lacking)
+
+
+def _module(scene: Scene) -> Advice | None:
+    """An import that failed, or something that it would have brought."""
+    said = missing_module(scene.raised, scene.line, scene.handed, scene.loading)
+    return None if said is None else Advice(*said)
+
+
+def _compiler(scene: Scene) -> str | None:
+    if not scene.passed("torch._dynamo", "torch._inductor") or not scene.handed.has_word("compile"):
+        return None
+    return "uses torch.compile, which does not work while grading: leave it out, the answers are the same"
+
+
+def _workers(scene: Scene) -> str | None:
+    if not scene.passed("torch.utils.data.dataloader") or not scene.passed("multiprocessing"):
+        return None
+    return "uses a DataLoader with worker processes, which cannot be started while grading: write num_workers=0"
+
+
+def _processes(scene: Scene) -> str | None:
+    if not scene.passed("multiprocessing", "concurrent.futures.process", "torch.multiprocessing"):
+        return None
+    what = "starts processes of its own (multiprocessing), which is not possible while grading"
+    return f"{what}: compute in this process, with a loop or with torch"
+
+
+def _programs(scene: Scene) -> str | None:
+    started = scene.passed("subprocess") or re.search(r"\bos\.(?:exec|posix_spawn|spawn)", scene.line)
+    if not started or scene.raised.cls not in (*_NO_PERMISSION, "FileNotFoundError", "CalledProcessError"):
+        return None
+    what = "starts another program, which is not possible while grading"
+    return f"{what}: {scene.or_else('do this in Python, or leave it out')}"
+
+
+def _network(scene: Scene) -> str | None:
+    if not scene.passed("socket", "urllib", "torch.hub"):
+        return None
+    what = "uses the network, which is not there while grading"
+    return f"{what}: {scene.or_else('download nothing; the tests pass all that a function needs')}"
+
+
+def _file(scene: Scene) -> str | None:
+    """A file that is not there, or that must not be touched."""
+    message = scene.raised.message
+    path = _PATH.search(message)
+    if scene.raised.cls not in _NOT_A_FILE or path is None:
+        return None
+    quoted = scene.handed.quotes(path[1])
+    reads = scene.raised.cls == "FileNotFoundError" and _READS.search(scene.line)
+    if _WRITES.search(scene.line) and not reads:
+        what = f"writes to `{quoted}`" if quoted else "writes to a file"
+        return f"{what}, which is not possible while grading: {scene.or_else('write no files')}"
+    what = f"opens `{quoted}`" if quoted else "opens a file"
+    instead = scene.or_else("load nothing; the tests pass all that a function needs")
+    return f"{what}, and there is no such file while grading: {instead}"
+
+
+def _version(scene: Scene) -> str | None:
+    """A function or class of torch, NumPy or Python that the version here does not have."""
+    return versions.lacking(scene.raised, scene.line)
+
+
+def _command_line(scene: Scene) -> str | None:
+    if scene.raised.cls != "SystemExit" or not scene.passed("argparse"):
+        return None
+    what = "reads the command line with argparse, and there is none while grading"
+    instead = scene.or_else("use the function's arguments instead")
+    return f"{what}: {instead}"
+
+
+def _top_level(scene: Scene) -> str | None:
+    """What only goes wrong because it stands outside of all functions."""
+    if not scene.loading:
+        return None
+    if scene.raised.cls == "SystemExit":
+        return f"ends the program while it is loaded (exit, quit or sys.exit): {scene.or_else('')}"
+    if scene.raised.cls == "AssertionError" and "CUDA" not in scene.raised.message:
+        return f"has an assert that fails while it is loaded: {scene.or_else('')}"
+    return None
+
+
+_CAUSES: tuple[Callable[[Scene], Advice | str | None], ...] = (
+    *(_unreadable, _debugger, _keyboard, _name, _module, _compiler, _workers, _processes, _programs, _network),
+    *(_version, _file, _command_line, _top_level),
+)
