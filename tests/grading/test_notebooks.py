@@ -366,6 +366,15 @@ class TestReport:
         """Places that do not exist, names that nobody asked for, and what has another form."""
         assert CellReport.told(said, self.HANDED, ("one", "two")).notes == ()
 
+    def test_which_cells_define_a_name_is_looked_up(self) -> None:
+        """Only cells in which the name stands are named, and of many only the last."""
+        cells = {f"cell {number}": b"def one(x): pass\n" if number % 2 else b"two = 2\n" for number in range(1, 21)}
+        handed = Handed(NAME, cells, tuple(cells))
+        (note,) = CellReport.told({"several": [["one", [0, 1, 2, 3]]]}, handed, ("one",)).notes
+        assert note == "`one` is defined in cells 1 and 3; the last one counts"
+        (note,) = CellReport.told({"several": [["one", list(range(20))]]}, handed, ("one",)).notes
+        assert note == "`one` is defined in 10 cells, last in cell 19; the last one counts"
+
     def test_no_more_than_a_few(self) -> None:
         """However much a worker says."""
         report = CellReport.told({"unset": [[0, 2]] * 1000}, self.HANDED, ("one",))

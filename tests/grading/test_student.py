@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from softmark import Failed, agree, raises, works_on_meta
+from softmark.grading.handed import Handed
 from softmark.grading.session import StudentSession
 from softmark.grading.student import Student
 from softmark.verdict import Category, Verdict
@@ -498,6 +499,22 @@ class TestWrongWeights:
         named = student.Named(1234567)
         fact = "Named: it has a parameter that the handout does not name"
         assert verdict(lambda: named.has_entries({})).fact == fact
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("blocks.11.attention.heads.3.weight", True),
+            ("attention.0.bias", True),
+            ("other.weight", False),
+            ("31.41.59.26", False),
+            ("blocks.314159.weight", False),
+            (".".join(["heads"] * 7), False),
+        ],
+    )
+    def test_are_named_if_a_homework_could_have_such_a_name(self, name: str, said: bool) -> None:
+        """Words of the file and of torch, with no more numbers than blocks in blocks have."""
+        handed = Handed("tiny.py", {"tiny.py": b"self.blocks, self.attention, self.heads = 314159, 0, 0"})
+        assert handed.writes(name) is said
 
     @pytest.mark.parametrize(
         ("without", "fact"),
