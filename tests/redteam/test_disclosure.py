@@ -200,6 +200,14 @@ class TestHiddenInputs:
         assert result.status is Status.GRADED
         assert {part.number for part in result.parts if part.earned != part.points} == {"6"}
 
+    @pytest.mark.parametrize("attempt", ["operator", "type", "subclass"])
+    def test_are_told_to_staff(self, attempt: str, bench: Bench, reference_source: str) -> None:
+        """What a worker says of its answer is not lost: it explains an honest failure as well."""
+        spoilt = "\n\ndef attention(Q, K, V, mask=None):\n" + PRINT + FORGERIES[attempt]
+        page = as_html(feedback(bench.grade(reference_source + FORGE + spoilt), Audience.STAFF))
+        assert "For staff" in page
+        assert "the student&#39;s process says: " in page
+
     def test_are_not_carried_into_a_test_that_is_shown(self, tmp_path: Path) -> None:
         """What a hidden test asks is not in the exception, the numbers or the names of another test's failure."""
         with sandbox() as place:

@@ -19,6 +19,7 @@ from softmark.grading.advice import advised
 from softmark.grading.handed import Handed
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.grading.signatures import as_called
+from softmark.grading.verdict_data import OF_THE_WORKER
 from softmark.sandbox.explain import NOT_AS_NAMED, class_name
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
@@ -233,7 +234,9 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
         fact += f"; did you mean `{similar}`?"
     frames = own_frames(_pointing(failure, name, similar, session.handed), session)
     exception = class_name(raised) if raised is not None else ""
-    return Verdict(category, fact, failure.detail, failure.staff, frames=frames, exception=exception)
+    in_its_words = failure.staff and category in (Category.TYPE, Category.FORBIDDEN)
+    staff = OF_THE_WORKER + failure.staff if in_its_words else failure.staff
+    return Verdict(category, fact, failure.detail, staff, frames=frames, exception=exception)
 
 
 def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: Handed) -> tuple[Frame, ...]:

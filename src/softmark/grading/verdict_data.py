@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from softmark.verdict.model import CodeLine, Verdict
     from softmark.verdict.model import Picture as DrawnPicture
 
+OF_THE_WORKER = "the student's process says: "
+"""Before the words of a worker in `VerdictData.staff`."""
+
 Rows = tuple[tuple[float | None, ...], ...]
 
 

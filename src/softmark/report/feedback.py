@@ -21,6 +21,7 @@ from softmark.grading.result import (
     TestResult,
     VerdictData,
 )
+from softmark.grading.verdict_data import OF_THE_WORKER
 from softmark.report.escape import cut, message, one_line
 
 MOST_DIFFERENT_FAILURES = 3
@@ -29,8 +30,9 @@ MOST_BYTES_OF_SENTENCE = 500
 MOST_BYTES_OF_CODE = 200
 
 
-_STAFF_MATTERS = ("grader", "crash", "type", "forbidden")
-"""Categories whose staff text is worth a line in a report; the others' (seeds, ratios) is in the Result."""
+_STAFF_MATTERS = ("grader", "crash")
+"""Categories whose staff text is worth a line in a report, as are a worker's own words; the others' (seeds, ratios) is
+in the Result."""
 
 
 class Audience(Enum):
@@ -241,7 +243,8 @@ def _verdict(group: Sequence[VerdictData], test: TestResult, audience: Audience)
     yield from _code(verdict.frames)
     if verdict.picture is not None and may_see_numbers:
         yield Drawing(verdict.picture)
-    if verdict.staff and audience is Audience.STAFF and verdict.category in _STAFF_MATTERS:
+    matters = verdict.category in _STAFF_MATTERS or verdict.staff.startswith(OF_THE_WORKER)
+    if verdict.staff and audience is Audience.STAFF and matters:
         yield Sentence(Tone.STAFF, message(verdict.staff), lead="For staff")
 
 
