@@ -34,7 +34,7 @@ from softmark.sandbox.wire import Frame, Handle, Meta, Raised
 from tests.grading.course import FILE, grade, write_course
 from tests.sandboxes import sandbox
 
-SUBMISSIONS = 120
+SUBMISSIONS = 100
 
 SOLUTION = """\
 import torch
@@ -137,6 +137,18 @@ def test_visible(student, name):
 """
 
 FAILURES = [*"walls missing type device forbidden memory error crash timeout load".split(), "", "\x1b[31m", "no such"]
+EXCEPTIONS = """
+ValueError RuntimeError NotImplementedError SignatureMismatch SyntaxError IndentationError TabError ObjectLost NameError
+UnboundLocalError ModuleNotFoundError ImportError AttributeError TypeError FileNotFoundError PermissionError OSError
+EOFError BdbQuit SystemExit AssertionError RecursionError KeyboardInterrupt MemoryError
+""".split()
+MESSAGES = [
+    *("name 'one' is not defined", "name '' is not defined", "name '(' is not defined", "No module named '[.x'"),
+    *("cannot import name '*' from 'torch' (/x)", "[Errno 2] No such file or directory: '../[x'", "[Errno 13] : ''"),
+    *("module 'numpy' has no attribute 'float('", "invalid syntax (tiny.py, line 0)", "[Errno 1] '': 'a' -> 'b'"),
+    *("it is defined as (: one", "all tensors to be on the same device cpu meta", "'(' was never closed", "two((("),
+]
+LIBRARIES = ["torch._dynamo", "multiprocessing", "subprocess", "socket", "argparse", "torch.utils.data.dataloader"]
 TEXTS = [
     "",
     "PASSED",
@@ -231,15 +243,7 @@ class Forger:
 
     def _raised(self) -> Raised:
         pick = self._random.choice
-        classes = [
-            *TEXTS,
-            "ValueError",
-            "RuntimeError",
-            "NotImplementedError",
-            "SignatureMismatch",
-            "SyntaxError",
-            "ObjectLost",
-        ]
+        classes = (*TEXTS, *EXCEPTIONS)
         frames = tuple(
             Frame(
                 pick((FILE, "", "../x", pick(TEXTS)[:500])),
@@ -249,7 +253,9 @@ class Forger:
             )
             for _ in range(pick((0, 1, 32)))
         )
-        return Raised(pick(classes)[:500], pick(TEXTS), frames, (pick(TEXTS),) * pick((0, 8)))
+        return Raised(
+            pick(classes)[:500], pick((*TEXTS, *MESSAGES)), frames, (pick((*TEXTS, *LIBRARIES)),) * pick((0, 8))
+        )
 
     def _failed(self, body: bytes) -> bytes:
         reply: Any = wire.unpack(body)
