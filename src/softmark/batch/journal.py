@@ -27,6 +27,7 @@ from pathlib import Path
 import msgspec
 
 from softmark.batch.graded import Graded, StudentData
+from softmark.batch.private import private_file, results_folder
 from softmark.grading.adjustment import Adjustment
 from softmark.grading.errors import UsageError
 from softmark.grading.record import Record
@@ -268,7 +269,7 @@ def _result(data: bytes) -> Result:
 def _lock(folder: Path) -> int:
     """One run at a time: a lock on the folder itself, which the kernel releases however the run ends."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        results_folder(folder)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         why = f"results cannot be written to {folder}: {error.strerror}"
@@ -282,6 +283,10 @@ def _lock(folder: Path) -> int:
 
 
 def _open(path: Path, *, write: bool) -> sqlite3.Connection:
+    if write:
+        with suppress(OSError):  # sqlite fails, too, and says why
+            for file in (path, *path.parent.glob(f"{FILE}-*")):  # those beside it get the rights that it has
+                private_file(file)
     with _explained(path, write=write):
         db = sqlite3.connect(path if write else _for_reading(path), uri=not write)
         try:

@@ -15,8 +15,9 @@ from rich.console import Console
 
 from softmark.batch.graded import Graded
 from softmark.batch.jobs import wanted_by
-from softmark.batch.journal import Journal, Known, ids_in
+from softmark.batch.journal import FILE, Journal, Known, ids_in
 from softmark.batch.other_homework import other_homework
+from softmark.batch.private import close_tree, is_open_to_others
 from softmark.batch.run import ClassRun
 from softmark.cli.exits import FAULT, FINDINGS
 from softmark.grading.ending import no_interrupt_lost
@@ -31,7 +32,7 @@ from softmark.report.atomic import remove_leftovers, writable
 from softmark.report.class_table import ClassSummary, show_class
 from softmark.report.escape import log_safe, message, one_line
 from softmark.report.gradebook import write_gradebook
-from softmark.report.handing_back import has_feedback, write_feedback
+from softmark.report.handing_back import SUBMISSIONS, has_feedback, write_feedback
 from softmark.report.progress import Tally, following
 
 MOST_IGNORED = 5
@@ -87,6 +88,8 @@ def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, consol
     if warning:
         console.print(f"look at this first: {log_safe(one_line(message(warning)))}", markup=False, soft_wrap=True)
     show_class(summary, console)
+    if is_open_to_others(options.output / FILE):
+        console.print(f"others can read {options.output / FILE}, and this user may not change that", soft_wrap=True)
     _name("not handed in any more, the marks from before are kept", gone, console)
     _name(f"graded with other parts or points than {homework.name} has now, not in grades.csv", outdated, console)
     if tally.other_software:
@@ -137,6 +140,7 @@ def write_up(output: Path, homework: Homework, journal: Journal) -> tuple[ClassS
     summary = ClassSummary()
     outdated: list[str] = []
     with writable(output):
+        close_tree(output / SUBMISSIONS)
         remove_leftovers(output)
         grades = write_gradebook(_summed_up(journal, homework, summary, outdated), output)
     return summary, outdated, sorted({grade.submission for grade in grades if grade.gone})

@@ -47,6 +47,7 @@ def grade(
     """Grade what was handed in, with the hidden tests, in a walled process: one file, or a whole class."""
     from softmark.grading.device import choose
     from softmark.grading.errors import UsageError
+    from softmark.grading.exposed import exposed
     from softmark.grading.homework import course_root, load_homework
     from softmark.grading.messages import Setup
 
@@ -56,8 +57,9 @@ def grade(
     if json and not one:
         raise UsageError("--json is for one file; of a class, softmark keeps submissions/ID/results.json in -o")
     chosen = choose(device.value)
-    if chosen.line:
-        typer.echo(f"softmark: {chosen.line}", err=True)
+    for line in (chosen.line, exposed([homework])):
+        if line:
+            typer.echo(f"softmark: {line}", err=True)
     keep = one and output is not None
     setup = Setup(str(root), homework.name, isolation.value, timeout, chosen.name, progress=keep)
     code = (
@@ -128,7 +130,7 @@ def _results_file(output: Path | None) -> Callable[[Result], None]:
     from softmark.grading.errors import UsageError
     from softmark.report.atomic import writable
     from softmark.report.gradescope import InvalidResults, write_results
-    from softmark.report.handing_back import feedback_folder
+    from softmark.report.handing_back import feedback_folder, make_feedback_folder
 
     if (output / FILE).exists():
         raise UsageError(f"{output} holds the results of a class; choose another folder for one file with -o")
@@ -136,7 +138,7 @@ def _results_file(output: Path | None) -> Callable[[Result], None]:
     def keep(result: Result) -> None:
         folder = feedback_folder(output, result.submission.id)
         with writable(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_feedback_folder(folder)
             try:
                 write_results(result, folder / "results.json")
             except InvalidResults as error:

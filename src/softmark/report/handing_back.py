@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from softmark.batch.graded import Graded
+from softmark.batch.private import private_folder, results_folder
 from softmark.grading.result import Result
 from softmark.report.atomic import remove_leftovers, replace_file
 from softmark.report.feedback import Audience, feedback
@@ -12,6 +13,7 @@ from softmark.report.html import as_html
 from softmark.report.markdown import as_markdown
 
 PAGE, TEXT, MARKS = "feedback.html", "feedback.md", "results.json"
+SUBMISSIONS = "submissions"
 STAFF_PAGE = "staff.html"
 SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 
@@ -20,7 +22,14 @@ def feedback_folder(results: Path, submission: str) -> Path:
     """Where a submission's feedback is; ValueError if the id is no safe name, which intake never gives."""
     if not SAFE_NAME.fullmatch(submission):
         raise ValueError(f"{submission!r} cannot be the name of a folder")
-    return results / "submissions" / submission
+    return results / SUBMISSIONS / submission
+
+
+def make_feedback_folder(folder: Path) -> None:
+    """Make a submission's folder, and those it lies in, closed to others."""
+    results_folder(folder.parent.parent)
+    private_folder(folder.parent)
+    private_folder(folder)
 
 
 def has_feedback(results: Path, submission: str) -> bool:
@@ -32,7 +41,7 @@ def has_feedback(results: Path, submission: str) -> bool:
 def write_feedback(graded: Graded, results: Path) -> None:
     """Replaces feedback.md, feedback.html and results.json of this submission."""
     folder = feedback_folder(results, graded.id)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_feedback_folder(folder)
     remove_leftovers(folder)
     told = feedback(graded.result, Audience.STUDENT)
     _write(folder / TEXT, as_markdown(told))
