@@ -17,6 +17,7 @@ import pytest
 from softmark.authoring.bundle import bundle
 from softmark.grading.homework import load_homework
 from tests.authoring.tiny import HIDDEN, course, softmark
+from tests.batch.another_softmark import AnotherSoftmark
 
 ROOT = Path(__file__).parents[2]
 HOMEWORK = "positional_encoding"
@@ -150,6 +151,35 @@ class TestCommand:
         assert done.returncode == 1
         assert "correct code must not lose marks" in done.stderr
 
+    def test_of_an_installed_softmark(self, tmp_path: Path) -> None:
+        """Without a checkout all goes as with one, and the wheel in the bundle is the one that was installed."""
+        original = wheel_in(bundle(load_homework(HOMEWORK, ROOT), 10, None))
+        installed = AnotherSoftmark.from_wheel(original, tmp_path / "installed")
+        place, output = course(tmp_path / "course"), tmp_path / "autograder.zip"
+        words = ("bundle", "tiny", "-o", output)
+        done = installed(*words, cwd=place)
+        assert (done.returncode, done.stdout.splitlines()[0][:5]) == (0, "wrote"), done.stderr
+        assert contents(wheel_in(output.read_bytes())) == contents(original)
+        first = output.read_bytes()
+        assert installed(*words, cwd=place).returncode == 0
+        assert output.read_bytes() == first
+
+    def test_warns_without_an_index_of_torch(self, tmp_path: Path) -> None:
+        """Gradescope would install the build for CUDA, and its set-up then fail."""
+        place = course(tmp_path)
+        done = softmark(place, "bundle", "tiny", "-o", str(tmp_path / "autograder.zip"))
+        assert done.stderr.startswith("softmark: without --torch-index, Gradescope gets torch from pip's own index")
+        address = done.stderr.split()[-1]
+        done = softmark(place, "bundle", "tiny", "-o", str(tmp_path / "autograder.zip"), "--torch-index", address)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    @pytest.mark.parametrize("address", ["URL", "https://a.example https://b.example", "https://a.example\n", ""])
+    def test_refuses_what_is_no_address(self, address: str, tmp_path: Path) -> None:
+        """Said before anything is proved."""
+        done = softmark(course(tmp_path), "bundle", "tiny", "-o", str(tmp_path / "a.zip"), "--torch-index", address)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"--torch-index {address!r} is no address of a package index" in done.stderr
+
 
 class TestMemory:
     """What `softmark bundle` remembers of the homeworks that it has proved."""
@@ -189,3 +219,15 @@ class TestMemory:
         (source / "verdict/added.py").write_text("")
         assert proofs() > 0
         assert proofs() == 0
+
+
+def wheel_in(packed: bytes) -> bytes:
+    with zipfile.ZipFile(BytesIO(packed)) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".whl"))
+        return archive.read(name)
+
+
+def contents(wheel: bytes) -> dict[str, bytes]:
+    """All files but the list of them, which stands in another order."""
+    with zipfile.ZipFile(BytesIO(wheel)) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}

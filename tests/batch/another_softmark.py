@@ -7,6 +7,8 @@ import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -24,11 +26,23 @@ class AnotherSoftmark:
         (site / "another.pth").write_text(f"{self.package.parent}\n{sysconfig.get_path('purelib')}\n")
         self.python = place / "venv" / "bin" / Path(sys.executable).name
 
+    @classmethod
+    def from_wheel(cls, wheel: bytes, place: Path) -> AnotherSoftmark:
+        """Installed from a wheel, with no checkout anywhere near."""
+        softmark = cls.__new__(cls)
+        venv.create(place / "venv", with_pip=False)
+        (site,) = (place / "venv" / "lib").glob("python3*/site-packages")
+        (site / "another.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+        with zipfile.ZipFile(BytesIO(wheel)) as archive:
+            archive.extractall(site)
+        softmark.package, softmark.python = site / "softmark", place / "venv" / "bin" / Path(sys.executable).name
+        return softmark
+
     def change(self, module: str, line: str = "# another version\n") -> None:
         """Add a line to a module."""
         with (self.package / module).open("a") as file:
             file.write(line)
 
-    def __call__(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    def __call__(self, *words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         command = [str(self.python), "-I", "-c", _START, *map(str, words)]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=240)

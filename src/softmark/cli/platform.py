@@ -75,7 +75,9 @@ def bundle(
     minutes: Annotated[int, typer.Option(help="The timeout that is set on Gradescope.", min=2, max=40)] = 10,
     torch_index: Annotated[
         str | None,
-        typer.Option(help="The package index with the CPU build of torch, if pip's own has none.", show_default=False),
+        typer.Option(
+            help="The package index of PyTorch's build for the CPU: pip's own has the one for CUDA.", show_default=False
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Engines side by side; 0: one for each core.", min=0)] = 0,
 ) -> None:
@@ -96,6 +98,8 @@ def bundle(
         raise UsageError(f"-o {output} cannot be the bundle: name a .zip, or a folder that exists")
     sys.path.insert(0, str(chosen.root))  # for `from reference import …` in lists of mistakes
     packed = making.bundle(chosen, minutes, torch_index)
+    if torch_index is None:
+        typer.echo(f"softmark: {making.WITHOUT_INDEX}", err=True)
     try:
         proof = making.proved(chosen, jobs or os.cpu_count() or 1)
     except MistakeError as error:
