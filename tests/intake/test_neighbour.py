@@ -206,6 +206,29 @@ def test_whatever_a_folder_is_called_others_are_as_before(name: str, names: list
     assert_nothing_changed(found(tree), after)
 
 
+@pytest.mark.parametrize(
+    ("layout", "account"),
+    [
+        ("Canvas", "1"),
+        ("Canvas", "1_500001"),
+        ("Canvas", "late"),
+        ("Canvas", "anon"),
+        ("Canvas", f"{b'alice'.hex()}_1"),
+        ("Moodle", "alice_1"),
+        ("Moodle", "alice_1_assignsubmission_file_x"),
+        ("Moodle", "_assignsubmission_file_"),
+        ("Moodle, flat", "alice_1"),
+        ("Moodle, flat", "alice_1_assignsubmission_file_x"),
+    ],
+)
+def test_whatever_an_account_is_called_others_are_as_before(layout: str, account: str) -> None:
+    """On a platform where students choose the name that is shown: numbers of others, and the platform's own marks."""
+    names = ["alice", "Bob", "zoë", "ida"]
+    tree = tree_of(FORMATS[layout], names)
+    place = FORMATS[layout].place(9, "NAME").replace(b"NAME".hex(), account).replace("NAME", account)
+    assert_nothing_changed(found(tree), found(tree | {place + FILE: OTHER}))
+
+
 @pytest.mark.parametrize("name", ["bob.py", "zoe.py", "dora-smith.py"])
 def test_names_that_make_one_id(name: str) -> None:
     """One of both has another id, in a class that was never graded before; nobody's work is taken for the other's."""

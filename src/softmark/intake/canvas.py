@@ -19,14 +19,17 @@ from softmark.intake.submission import Submission
 from softmark.intake.wanted import Wanted
 
 _REST = r"_(?:(?P<file>\d+)_(?P<original>.+)|(?P<entered>(?:text|link)\.html))"
+_USER = r"(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
 _NAMES = tuple(  # in this order: a student whose name is a number is no other student's number
-    re.compile(owner + _REST)
-    for owner in (
-        r"(?P<student>)(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+)",
-        r"(?!LATE_)(?P<student>\w+?)_(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)",
-        r"(?P<student>)(?P<late>LATE_)?(?P<user>\d+)",
+    tuple(re.compile(owner + _REST) for owner in owners)
+    for owners in (
+        (r"(?P<student>)(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+)",),
+        (rf"(?!LATE_)(?P<student>\w+?)_{_USER}", rf"(?!LATE_)(?P<student>\w+)_{_USER}"),
+        (rf"(?P<student>){_USER}",),
     )
 )
+_ALIKE = 2.0
+"""By what factor at most the numbers of one assignment's files differ; numbers of users are far from them."""
 _AGAIN = re.compile(r"-(\d{1,3})(?=(?:\.[A-Za-z][A-Za-z0-9]*)?\.[A-Za-z0-9]+$)")
 _NOT_SURE = "another file has the number in its name, or another student, so it is graded by its own name"
 
@@ -49,7 +52,7 @@ class _Upload:
 
 def recognise(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
     """Return the submissions of a download; what else lies there is a student's by its own name."""
-    alike = [upload for item in items if item.kind != FOLDER and (upload := _upload(item))]
+    alike = _uploads([item for item in items if item.kind != FOLDER])
     uploads = _sure(alike)
     ours = {upload.item for upload in uploads}
     beside = by_name(place, [item for item in items if item not in ours], wanted)
@@ -75,10 +78,32 @@ def _sure(uploads: list[_Upload]) -> list[_Upload]:
     return [upload for upload in uploads if numbers[upload.order[1]] <= 1 and len(names[upload.user]) == 1]
 
 
-def _upload(item: Item) -> _Upload | None:
-    found = next((match for pattern in _NAMES if (match := pattern.fullmatch(item.name))), None)
-    if not found:
-        return None
+def _uploads(items: list[Item]) -> list[_Upload]:
+    """Return what Canvas's names say.
+
+    A name such as `ada_7_12_500123_hw.py` can be read in two ways, if the student is called `ada_7`. Then the file's
+    number decides, which is much like those of the other files.
+    """
+    read = [readings for item in items if (readings := _readings(item))]
+    numbers = sorted(readings[0].order[1] for readings in read if readings[0].order[1])
+    usual = numbers[len(numbers) // 2] if numbers else 0
+    return [next((one for one in readings if _is_like(one.order[1], usual)), readings[0]) for readings in read]
+
+
+def _is_like(number: int, usual: int) -> bool:
+    return usual <= _ALIKE * number <= _ALIKE * _ALIKE * usual
+
+
+def _readings(item: Item) -> list[_Upload]:
+    """Return what a name may say, the likeliest first; nothing if it is none of Canvas's."""
+    for patterns in _NAMES:
+        found = [match for pattern in patterns if (match := pattern.fullmatch(item.name))]
+        if found:
+            return [_upload(item, match) for match in found]
+    return []
+
+
+def _upload(item: Item, found: re.Match[str]) -> _Upload:
     original = found["original"] or found["entered"]
     again = _AGAIN.search(original)
     return _Upload(

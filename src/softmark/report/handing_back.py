@@ -27,9 +27,9 @@ def feedback_folder(results: Path, submission: str) -> Path:
 
 def make_feedback_folder(folder: Path) -> None:
     """Make a submission's folder, and those it lies in, closed to others."""
-    results_folder(folder.parent.parent)
-    private_folder(folder.parent)
     private_folder(folder)
+    private_folder(folder.parent)
+    results_folder(folder.parent.parent)
 
 
 def has_feedback(results: Path, submission: str) -> bool:
