@@ -15,7 +15,19 @@ from softmark.intake.handed_in import Collection, Entry, Student
 from softmark.intake.source import Unreadable
 from softmark.intake.wanted import Wanted
 from tests.intake import exports
-from tests.intake.exports import FILE, NOTEBOOK, OTHER, SOURCE, WANTED, Tree, as_folder, as_zip, notebook, zipped
+from tests.intake.exports import (
+    FILE,
+    NOTEBOOK,
+    OTHER,
+    SOURCE,
+    STARTER,
+    WANTED,
+    Tree,
+    as_folder,
+    as_zip,
+    notebook,
+    zipped,
+)  # fmt: skip
 
 Made = Callable[[Tree, Path], Path]
 both_ways = pytest.mark.parametrize("made", [as_folder, as_zip])
@@ -100,6 +112,15 @@ class TestCanvas:
         assert handed_in.files == {FILE: OTHER, "helper.py": b"x = 1\n"}
         assert handed_in.notes == ()
         assert entry.earlier == (f"twostudent_LATE_1002_500092_{FILE}",)
+
+    @pytest.mark.parametrize(("older", "newer"), [(99, 100), (99_999, 100_000), (100_000, 100_001)])
+    @both_ways
+    def test_the_largest_number_is_the_last_upload(self, made: Made, older: int, newer: int, tmp_path: Path) -> None:
+        """Of two files of one name that with the larger number counts, also where it has a digit more."""
+        tree = {f"onestudent_1001_{older}_{FILE}": STARTER, f"onestudent_1001_{newer}_{FILE}": SOURCE}
+        entry = found(tree, made, tmp_path)["onestudent_1001"]
+        assert entry.load(WANTED).files == {FILE: SOURCE}
+        assert entry.earlier == (f"onestudent_1001_{older}_{FILE}",)
 
     @both_ways
     def test_names_with_numbers_are_no_canvas_download(self, made: Made, tmp_path: Path) -> None:
@@ -191,6 +212,16 @@ class TestPlain:
         collection = format_of(tree, made, tmp_path)
         assert collection.format == "folder of folders"
         assert graded({entry.id: entry for entry in collection.entries}) == {"one": FILE, "two": FILE}
+
+    @both_ways
+    def test_names_that_windows_knows_no_folders_of(self, made: Made, tmp_path: Path) -> None:
+        """Results are kept in folders of these ids, on any system: `con`, `aux.txt` and `LPT1` can be no folder."""
+        names = ["con", "PRN", "aux.txt", "NUL", "com1", "COM¹", "lpt9", "LPT1.2026", "console", "Auxiliary", "com"]
+        entries = found({f"{name}/{FILE}": SOURCE for name in names}, made, tmp_path)
+        reserved = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+        assert len(entries) == len(names)
+        assert not {name.partition(".")[0].casefold() for name in entries} & reserved
+        assert {"console", "Auxiliary", "com"} < set(entries)
 
     @pytest.mark.parametrize("seen", [("one",), ("one", "four")], ids=len)
     @both_ways

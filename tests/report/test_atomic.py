@@ -44,6 +44,20 @@ class TestReplaceFile:
         assert path.read_bytes() == b"old"
         assert os.listdir(tmp_path) == ["results.json"]
 
+    @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError])
+    def test_leaves_nothing_behind_when_it_is_stopped(self, stop: type[BaseException], tmp_path: Path) -> None:
+        """Ctrl-C in the middle of writing leaves the old file, and nothing else in a folder that is handed back."""
+        path = tmp_path / "feedback.html"
+        replace_file(path, b"old", accept)
+
+        def stopped(data: bytes) -> None:
+            raise stop
+
+        with pytest.raises(stop):
+            replace_file(path, b"new", stopped)
+        assert path.read_bytes() == b"old"
+        assert os.listdir(tmp_path) == ["feedback.html"]
+
     def test_is_private(self, tmp_path: Path) -> None:
         """Other users, a student's process among them, cannot read a result."""
         path = tmp_path / "results.json"

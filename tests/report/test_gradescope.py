@@ -210,6 +210,20 @@ class TestLimits:
         assert [test["score"] for test in content["tests"]] == [test.score for test in tests]
         assert all(test["output"].endswith("(cut here)") for test in content["tests"])
 
+    @pytest.mark.parametrize("number", [1_500, 5_000])
+    def test_of_the_file_of_thousands_of_tests(self, number: int) -> None:
+        """With so many tests that no room is left for messages, the file fits all the same, and has every score."""
+        result = handed_in(LATE, with_cases(graded(), 1, *(failed(case, *_long()) for case in "abc")))
+        names = [(f"test_{i}", f"2.1.{i}") for i in range(number)]
+        tests = tuple(msgspec.structs.replace(result.tests[1], name=name, number=place) for name, place in names)
+        many = msgspec.structs.replace(result, tests=tests, total=number * tests[0].score)
+        data = encoded(many, for_staff=True)
+        assert len(data) <= MOST_BYTES_OF_FILE
+        check(data, many)
+        content = json.loads(data)
+        assert [entry["number"] for entry in content["tests"][-2:]] == [f"2.1.{number - 1}", "late"]
+        jsonschema.validate({**content, "tests": content["tests"][-3:]}, SCHEMA)
+
 
 def _long() -> tuple[VerdictData, ...]:
     return tuple(VerdictData(category="value", fact=f"{i} " + "x" * 400, where="y" * 400) for i in range(3))

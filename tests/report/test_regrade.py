@@ -9,10 +9,11 @@ import pytest
 from rich.console import Console
 
 from softmark.batch.graded import Graded
+from softmark.grading.result import Result, Status
 from softmark.report.regrade import Change, Difference, Regrade, Single, compare, summary
 from softmark.report.regrade_views import show_regrade, write_regrade
 from tests.report.classroom import HOPPER, LOVELACE, NOETHER, TURING, better, class_of_five, grader_error, one, renamed
-from tests.report.sample import LATE, PAYLOADS, handed_in, second_zero
+from tests.report.sample import LATE, PAYLOADS, handed_in, not_gradable, second_zero
 
 OLD = (one("s1", LOVELACE), one("s2", HOPPER), one("s3", NOETHER))
 NEW = (one("s1", LOVELACE, result=better()), one("s2", HOPPER, result=handed_in(LATE)), one("s4", TURING))
@@ -62,6 +63,17 @@ class TestCompare:
         assert (change.old_status, change.new_status) == ("grader error", "graded")
         assert (regrade.mean_old, regrade.mean_new) == (None, None)
         assert summary(regrade) == "Marks: 0 higher, 0 lower, 1 otherwise changed, 0 the same."
+
+    @pytest.mark.parametrize("before", [not_gradable(), second_zero()], ids=["not gradable", "graded"])
+    def test_another_status_with_the_same_marks(self, before: Result) -> None:
+        """Nothing in every part is one thing for a file that cannot be loaded and another for one that can."""
+        after = second_zero() if before.status is Status.NOT_GRADABLE else not_gradable()
+        regrade = compare([one("s1", LOVELACE, result=before)], [one("s1", LOVELACE, result=after)])
+        (change,) = regrade.changed
+        assert (change.old, change.new, change.by, change.differences) == (0, 0, 0, ())
+        assert {change.old_status, change.new_status} == {"not gradable", "graded"}
+        assert summary(regrade) == "Marks: 0 higher, 0 lower, 1 otherwise changed, 0 the same. Mean 0.00 → 0.00."
+        assert "not gradable" in printed(regrade)
 
     def test_parts_that_cancel_out(self) -> None:
         """The same mark made of other parts is a difference, too."""

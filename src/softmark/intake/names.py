@@ -12,9 +12,8 @@ from types import MappingProxyType
 LONGEST_ID = 80
 _UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))  # controls, bidi marks, halves of surrogate pairs
 _JUNK = {"__macosx", "__pycache__", "thumbs.db", "desktop.ini", ".ds_store", ".ipynb_checkpoints"}
-_RESERVED = re.compile(
-    r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE
-)  # Windows knows no folders of these names
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+"""Windows knows no folders of these names, whatever follows after a dot."""
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _DRIVE = re.compile(r"[A-Za-z]:")
 LONGEST_COMPONENT, DEEPEST = 255, 30
@@ -59,9 +58,12 @@ def safe_id(text: str) -> str:
     letters = [c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)]
     whole = re.sub(r"[^A-Za-z0-9._-]+", "-", "".join(filter(str.isascii, letters))).strip(".-")
     identity = whole[:LONGEST_ID].rstrip(".-")
-    lost = identity != whole or not all(map(str.isascii, letters)) or _RESERVED.fullmatch(identity)
+    reserved = _RESERVED.fullmatch(identity)
+    lost = identity != whole or not all(map(str.isascii, letters)) or reserved
     if identity and not lost:
         return identity
+    if reserved:
+        identity = identity.replace(".", "-")
     return f"{identity[: LONGEST_ID - 9].rstrip('.-') or 'student'}-{_fingerprint(text)}"
 
 

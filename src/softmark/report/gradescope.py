@@ -24,9 +24,12 @@ from softmark.report.lines import as_lines
 
 MOST_BYTES_OF_MESSAGE = 2_000
 MOST_BYTES_OF_NAME = 400
+_BYTES_OF_SHORT_NAME = 40
 MOST_BYTES_OF_FILE = 800_000
 PLAIN_TEXT = "text"
 LATE, STAFF = "late", "staff"
+_NEEDED = ("number", "score", "max_score", "status", "output", "visibility")
+"""What is kept of each test's entry where there are too many tests for more, besides a short name."""
 
 
 class InvalidResults(Exception):
@@ -42,10 +45,14 @@ def write_results(result: Result, path: Path, *, for_staff: bool = False) -> Non
 
 
 def encoded(result: Result, *, for_staff: bool = False) -> bytes:
-    """The file's content, with messages as long as the whole allows."""
+    """Return the file's content, with messages as long as the whole allows; of thousands of tests, only the marks."""
     longest = MOST_BYTES_OF_MESSAGE
     data = _dump(as_dict(result, longest, for_staff=for_staff))
-    while len(data) > MOST_BYTES_OF_FILE and longest:
+    if len(data) > MOST_BYTES_OF_FILE:
+        silent = as_dict(result, 0, for_staff=for_staff)
+        if len(_dump(silent)) > MOST_BYTES_OF_FILE:
+            return _bare(silent)
+    while len(data) > MOST_BYTES_OF_FILE:
         longest //= 2
         data = _dump(as_dict(result, longest, for_staff=for_staff))
     return data
@@ -232,6 +239,17 @@ def _leaderboard_value(value: float | str) -> float | str:
 
 def _dump(content: dict[str, Any]) -> bytes:
     return msgspec.json.format(msgspec.json.encode(content), indent=1)
+
+
+def _bare(content: dict[str, Any]) -> bytes:
+    """Return the content with as little about each test as the platform needs."""
+
+    def shortened(entry: dict[str, Any]) -> dict[str, Any]:
+        if entry["number"] in (LATE, STAFF):
+            return entry
+        return {**{key: entry[key] for key in _NEEDED}, "name": cut(entry["name"], _BYTES_OF_SHORT_NAME)}
+
+    return msgspec.json.encode({**content, "tests": [shortened(entry) for entry in content["tests"]]})
 
 
 def _no_such_number(name: str) -> NoReturn:
