@@ -215,6 +215,16 @@ class TestTime:
         allowed = [cpu for _, cpu, _ in stage.actors[0].requests]
         assert allowed == pytest.approx([SHORT.import_seconds, 0.5, 0.2, 0.5])
 
+    def test_a_process_is_not_kept_until_the_kernel_ends_it(self) -> None:
+        """The kernel's limit is for all tests of a process: one that comes near it is replaced between two tests."""
+        stage = Stage(loads(), answers(1), loads(), answers(2))
+        with session(stage) as begun:
+            call(begun)
+            stage.actors[0].cpu = SHORT.of_a_worker() - 1.5 * SHORT.cpu_seconds
+            begun.begin("1", "another test")
+            assert call(begun) == 2
+        assert len(stage.actors) == 2
+
     def test_the_whole_has_its_time(self) -> None:
         """No call waits longer than until the end of the time for the whole submission."""
         stage = Stage(loads(), answers())

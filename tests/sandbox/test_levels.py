@@ -180,6 +180,19 @@ class TestOrdinaryUser:
         assert '"isolation":"user"' in done.stdout
         assert list(ordinary_home.iterdir()) == []
 
+    def test_slows_no_process_of_its_user(self, ordinary_home: Path) -> None:
+        """A submission that moves the grader's processes to one core, or lowers their priority, changes nothing."""
+        handed_in = ordinary_home / "attention_scores.py"
+        attack = (ROOT / "tests/redteam/cases/pin_grader/spoil.py").read_text()
+        handed_in.write_text((ROOT / "reference/attention_scores.py").read_text() + attack)
+        done = self.softmark(
+            ordinary_home, "grade", str(handed_in), "-a", "attention_scores", "--isolation", "user", "--json"
+        )
+        handed_in.unlink()
+        assert done.returncode == 0, done.stderr
+        assert '"total":20.0' in done.stdout
+        assert '"stdout":""' in done.stdout  # it would print if anything had changed
+
     def test_is_refused_level_full(self, ordinary_home: Path) -> None:
         """What cannot be had is not quietly lowered: one sentence, the next step, exit code 2."""
         done = self.grade(ordinary_home)

@@ -25,7 +25,7 @@ HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
 }
-CONDITIONAL = {"socketpair", "clone", "prlimit64", "ioctl"}
+CONDITIONAL = {"socketpair", "clone", "prlimit64", "ioctl", "rt_sigaction"}
 
 
 @pytest.fixture(params=LEVELS)
@@ -94,6 +94,13 @@ class TestProgram:
         assert judge(machine, prlimit, 0) == ALLOW
         assert judge(machine, prlimit, 1 << 32) == ALLOW  # the kernel reads process 0 there too
         assert judge(machine, prlimit, 4711) == errno.EPERM
+
+    def test_sigaction(self, machine: str) -> None:
+        """A program may have its own way with every signal but the one that tells of a child's end."""
+        action = number_of(machine, "rt_sigaction")
+        refused = [number for number in range(1, 65) if judge(machine, action, number) != ALLOW]
+        assert refused == [17]
+        assert judge(machine, action, 17 | 1 << 32) == errno.EPERM
 
     def test_ioctl(self, machine: str) -> None:
         """Typing into a terminal is refused, also with the high bits set that the kernel does not look at."""

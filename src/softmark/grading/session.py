@@ -81,9 +81,12 @@ class StudentSession:
         self._printed = Capture(limits.output_bytes), Capture(limits.output_bytes)
 
     def begin(self, part: str, test_id: str, *, shown: bool = False) -> None:
-        """The next calls belong to this test: reset the process's state, start its clock."""
+        """Begin a test: the next calls are its own, and its clock starts.
+
+        A process that has ended is replaced, and so is one that the kernel might end in the midst of the test.
+        """
         self.hearing = Hearing(part, seed_of(test_id), shown=shown)
-        if self._process is not None and not self._process.alive:
+        if self._process is not None and not (self._process.alive and self._has_time_for_a_test(self._process)):
             self.renew()
         self._spent_before = self._process.cpu_seconds() if self._process is not None else 0.0
 
@@ -193,6 +196,9 @@ class StudentSession:
         if self._process is None:
             raise GraderFault("no student process after loading")
         return self._process
+
+    def _has_time_for_a_test(self, process: StudentProcess) -> bool:
+        return process.cpu_seconds() + 2 * self._limits.cpu_seconds < self._limits.of_a_worker()
 
     def _answer(self, process: StudentProcess, question: Question) -> bytes | StudentFailure:
         part, shown = self.hearing.part, self.hearing.shown

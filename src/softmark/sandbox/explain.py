@@ -162,12 +162,18 @@ def death(status: int, for_memory: bool | None = None) -> StudentFailure:
     return StudentFailure("crash", f"the code {_SIGNALS.get(number, f'was ended by signal {number}')}")
 
 
-def out_of_time(limit: float, left: float, cpu: float, wall: float) -> StudentFailure:
-    """`left` is what earlier calls of the same test have left of the limit."""
+def out_of_time(limit: float, left: float, cpu: float, wall: float, *, printing: bool = False) -> StudentFailure:
+    """Return the failure of a call that took too long.
+
+    `left` is what earlier calls of the same test have left of the limit. `printing` says that it printed more than was
+    read of it.
+    """
     if cpu >= left:
         return StudentFailure("timeout", f"no answer within {limit:g} s of computing time")
     waiting = cpu < 0.1 * wall
-    how = "the program was waiting, not computing" if waiting else f"{cpu:.1f} s of them computing"
+    how = f"{cpu:.1f} s of them computing"
+    if waiting:
+        how = f"the program was {'printing without end' if printing else 'waiting'}, not computing"
     return StudentFailure("timeout", f"no answer within {wall:.0f} s; {how}")
 
 

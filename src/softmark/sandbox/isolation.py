@@ -5,7 +5,6 @@ Below the level asked for nothing is graded: `Walled.open` never weakens a wall 
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +25,6 @@ from softmark.sandbox.walls import Walls, environment
 from softmark.sandbox.zygote import Ended, Zygote
 
 _PROBE_SECONDS = 10.0
-_BACKSTOP_TESTS = 60  # the kernel's own CPU limit is for a whole worker: so many tests at their full limit
 _CAPABILITIES = {  # what root does for level full: the kernel's number, its name, what it is for
     0: ("CHOWN", "give a file to another user"),
     1: ("DAC_OVERRIDE", "clear up what another user keeps closed"),
@@ -75,12 +73,11 @@ class Walled:
         uid = self._uids.next() if self._uids is not None else None
         directory = self._root.make(files, uid)
         behind = self.level in (Level.FULL, Level.USER)
-        backstop = math.ceil(limits.import_seconds + _BACKSTOP_TESTS * limits.cpu_seconds)
         walls = Walls(
             str(directory),
             uid,
             limits,
-            backstop,
+            limits.of_a_worker(),
             use_landlock=behind,
             use_seccomp=behind,
             device_files=self._device_files,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+_TESTS_OF_A_WORKER = 60  # at their full limit
 
 
 @dataclass(frozen=True)
@@ -28,3 +31,7 @@ class Limits:
     def wall(self, cpu_seconds: float) -> float:
         """Seconds on the clock for work that may compute for `cpu_seconds`: the machine may be busy."""
         return 3 * cpu_seconds + 2
+
+    def of_a_worker(self) -> int:
+        """Return the seconds of processor time after which the kernel ends a worker, whatever it is asked."""
+        return math.ceil(self.import_seconds + _TESTS_OF_A_WORKER * self.cpu_seconds)

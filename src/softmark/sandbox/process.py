@@ -6,6 +6,9 @@ the kernel. The answer counts when one complete frame has arrived; nothing the w
 
 The clocks run only while this side never waits in a read or write of the wire: a worker may begin a frame and not end
 it. So the wire does not block, and each read and write asks once more not to wait.
+
+What a worker does must not keep the trusted side busy. A stream at its end is no longer waited for. Of what is printed
+a bounded amount is read in each tick; a program that prints more waits. So does one that sends its answer in crumbs.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import selectors
 import signal
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -31,7 +35,11 @@ from softmark.sandbox.zygote import Ended, Zygote
 _TICK = 0.05  # seconds between looks at a worker that has not answered yet
 _DISK_TICKS = 10  # looking at the disk means walking a directory: every tenth tick
 _CHUNK = 1 << 16
+_READS = 16  # in a tick, from one stream or of crumbs of an answer: that is up to 20 MB a second
+_CRUMB = 4096  # bytes; an answer arrives in parts of a hundred thousand, but for the last one
+_SHORT = 0.005  # seconds of an exchange in which we do not ask for the time of children, since that takes longer
 _ENTRIES = 100_000
+_OF_BACKSTOP = 0.75  # for its own limit the kernel counts ticks of its clock, which on a busy machine may run ahead
 _ENDING = 1.0  # seconds a process may take to be gone after its end of the wire is
 
 _oom_kills = procfs.OomKills()
@@ -56,6 +64,7 @@ class ForkedWorker(StudentProcess):
         self._zygote, self._walls, self._limits, self._on_end = zygote, walls, limits, on_end
         self._out, self._err = Capture(limits.output_bytes), Capture(limits.output_bytes)
         self._ended: Ended | None = None
+        self._cpu_of_others = 0.0
         self._wire, theirs = socket.socketpair()
         out, out_theirs = os.pipe2(os.O_CLOEXEC)
         err, err_theirs = os.pipe2(os.O_CLOEXEC)
@@ -75,7 +84,9 @@ class ForkedWorker(StudentProcess):
         self._pidfd = os.pidfd_open(self.pid)
         self._selector = selectors.DefaultSelector()
         self._wire.setblocking(False)
-        for descriptor in (self._wire.fileno(), self._pidfd, out, err):
+        self._reads: Counter[int] = Counter()
+        self._waiting_for = {self._wire.fileno(), self._pidfd, out, err}
+        for descriptor in self._waiting_for:
             self._selector.register(descriptor, selectors.EVENT_READ)
         for descriptor in self._streams:
             os.set_blocking(descriptor, False)
@@ -86,7 +97,9 @@ class ForkedWorker(StudentProcess):
         return self._ended is None
 
     def cpu_seconds(self) -> float:
-        return procfs.process_cpu(self.pid)
+        if self._ended is not None:
+            return self._ended.cpu_seconds
+        return procfs.process_cpu(self.pid) + self._cpu_of_others
 
     def printed(self) -> tuple[str, str]:
         return self._out.text(), self._err.text()
@@ -94,7 +107,22 @@ class ForkedWorker(StudentProcess):
     def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
         if self._ended is not None:
             raise GraderFault("a request was made to a student process that has ended")
-        return _Exchange(self, question, cpu_seconds, wall_seconds).run()
+        start = time.monotonic()
+        self._wake_all()
+        answer = _Exchange(self, question, cpu_seconds, wall_seconds).run()
+        if time.monotonic() - start > _SHORT:
+            self._know_of_others(procfs.reaped_cpu(self.pid))
+        return answer
+
+    def usage(self) -> procfs.Usage:
+        """What the worker and all it has started use now."""
+        used = procfs.usage(self._zygote.pid, self.pid, self._zygote.baseline)
+        self._know_of_others(used.cpu_seconds - procfs.process_cpu(self.pid))
+        return used
+
+    def _know_of_others(self, seconds: float) -> None:
+        """Note the processor time of what the worker has started; a process that is ending may be missed for once."""
+        self._cpu_of_others = max(self._cpu_of_others, seconds)
 
     def close(self) -> Ended:
         """End it and all that came of it; safe to call twice.
@@ -132,16 +160,50 @@ class ForkedWorker(StudentProcess):
             raise GraderFault(str(failure)) from failure
 
     def _drain(self) -> None:
-        """Take what is in the output pipes now; a stream that a child of the student's holds open does not matter."""
-        for descriptor, capture in self._streams.items():
-            for _ in range(64):  # at most 4 MB at a time, so that a flood cannot hold the trusted side
-                try:
-                    chunk = os.read(descriptor, _CHUNK)
-                except BlockingIOError:
+        """Take what the output pipes hold when the worker and all it started have ended."""
+        for descriptor in self._streams:
+            for _ in range(64):  # a pipe holds 1 MB at most, in parts of any size
+                if not self._read_output(descriptor):
                     break
-                if not chunk:
-                    break
-                capture.add(chunk)
+
+    def _read_output(self, descriptor: int) -> bool:
+        """Take a chunk of what was printed; False if there is no more now. The end of the stream is not waited for."""
+        try:
+            chunk = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return False
+        self._streams[descriptor].add(chunk)
+        if not chunk:
+            self._waiting_for.discard(descriptor)
+            self._rest(descriptor)
+        return bool(chunk)
+
+    def _count_read(self, descriptor: int) -> None:
+        """Let a descriptor rest until the next tick if it has kept us busy in this one."""
+        self._reads[descriptor] += 1
+        if self._reads[descriptor] == _READS:
+            self._rest(descriptor)
+
+    def _rest(self, descriptor: int) -> None:
+        self._reads[descriptor] += 1
+        if descriptor in self._selector.get_map():
+            self._selector.unregister(descriptor)
+
+    def _wake_all(self) -> None:
+        """Wait for every descriptor again that was let rest."""
+        if not self._reads:
+            return
+        self._reads.clear()
+        for descriptor in self._waiting_for.difference(self._selector.get_map()):
+            self._selector.register(descriptor, selectors.EVENT_READ)
+
+    def _death(self) -> StudentFailure:
+        """How it ended, by itself or by the kernel's hand."""
+        ended = self.close()
+        killed = os.WIFSIGNALED(ended.status) and os.WTERMSIG(ended.status) in (signal.SIGKILL, signal.SIGXCPU)
+        if killed and ended.cpu_seconds > _OF_BACKSTOP * self._walls.cpu_backstop:
+            return explain.out_of_time(self._walls.cpu_backstop, 0.0, ended.cpu_seconds, 0.0)
+        return explain.death(ended.status, killed_for_memory())
 
 
 class _Exchange:
@@ -157,8 +219,10 @@ class _Exchange:
         self._cpu_allowed = cpu_seconds
         self._wall_allowed = min(worker._limits.wall(cpu_seconds), wall_seconds)
         self._wall_start = time.monotonic()
-        self._cpu_start = procfs.process_cpu(worker.pid)
+        self._cpu_start = worker.cpu_seconds()
         self._ticks = 0
+        self._printing = False
+        """Whether what it printed had to wait."""
 
     def run(self) -> bytes:
         """The body of the reply's frame."""
@@ -166,28 +230,32 @@ class _Exchange:
         wire_fd = worker._wire.fileno()
         while True:
             if self._unsent:
-                self._send()
-                wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._unsent else 0)
-                worker._selector.modify(wire_fd, wanted)
+                self._send(wire_fd)
             events = worker._selector.select(_TICK)
             ready = {key.fd for key, _ in events}
-            if ready - {wire_fd, worker._pidfd}:
-                worker._drain()
+            for descriptor in ready & worker._streams.keys():
+                worker._read_output(descriptor)
+                worker._count_read(descriptor)
             if wire_fd in ready and self._receive():
                 return bytes(self._received)
             if worker._pidfd in ready and wire_fd not in ready:
-                raise explain.death(worker.close().status, killed_for_memory())
+                if wire_fd in worker._selector.get_map():
+                    raise worker._death()
+                worker._rest(worker._pidfd)  # until the next tick: its last words may be waiting
             if not events or time.monotonic() - self._wall_start > (self._ticks + 1) * _TICK:
                 self._look()
 
-    def _send(self) -> None:
+    def _send(self, wire_fd: int) -> None:
         try:
             sent = self._worker._wire.send(self._unsent, socket.MSG_DONTWAIT)
         except BlockingIOError:
-            return
+            sent = 0
         except (BrokenPipeError, ConnectionResetError):
             self._await_end()
         self._unsent = self._unsent[sent:]
+        if wire_fd in self._worker._selector.get_map():
+            wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._unsent else 0)
+            self._worker._selector.modify(wire_fd, wanted)
 
     def _receive(self) -> bool:
         """Take what has arrived; True when the frame is complete."""
@@ -206,7 +274,10 @@ class _Exchange:
             self._received.clear()
             self._have_prefix = True
             return self._receive()  # the rest is mostly there, too
-        return self._have_prefix and len(self._received) == self._expected
+        complete = self._have_prefix and len(self._received) == self._expected
+        if not complete and len(part) < _CRUMB:
+            self._worker._count_read(self._worker._wire.fileno())
+        return complete
 
     def _await_end(self) -> NoReturn:
         """The wire was closed. Either the process is ending, or its code closed the wire and lives on."""
@@ -214,18 +285,20 @@ class _Exchange:
         end = select.poll()
         end.register(worker._pidfd, select.POLLIN)
         ending = bool(end.poll(_ENDING * 1000))
-        ended = worker.close()
-        raise explain.death(ended.status, killed_for_memory()) if ending else explain.malformed("the wire was closed")
+        death = worker._death()
+        raise death if ending else explain.malformed("the wire was closed")
 
     def _look(self) -> None:
         """The three clocks, and the disk."""
         worker = self._worker
+        self._printing |= any(worker._reads[stream] >= _READS for stream in worker._streams)
+        worker._wake_all()
         self._ticks = int((time.monotonic() - self._wall_start) / _TICK)
-        used = procfs.usage(worker._zygote.pid, worker.pid, worker._zygote.baseline)
+        used = worker.usage()
         cpu, wall = used.cpu_seconds - self._cpu_start, time.monotonic() - self._wall_start
         if cpu > self._cpu_allowed or wall > self._wall_allowed:
             limit = worker._limits.cpu_seconds if self._operation == "call" else self._cpu_allowed
-            raise explain.out_of_time(limit, self._cpu_allowed, cpu, wall)
+            raise explain.out_of_time(limit, self._cpu_allowed, cpu, wall, printing=self._printing)
         if used.memory_bytes > worker._limits.memory_mb * 1_000_000:
             raise explain.out_of_memory(worker._limits.memory_mb, used.memory_bytes)
         if self._ticks % _DISK_TICKS == 0:

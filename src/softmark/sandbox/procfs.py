@@ -2,6 +2,11 @@
 
 Numbers come from the kernel, never from the student's process. Everything here tolerates a process that ends while it
 is being read.
+
+The time of a process that has ended is not lost. Until its parent has reaped it, it is a zombie below the zygote, with
+a time of its own; then the kernel adds its time to the parent's `cutime`. Only a parent that ignores the ends of its
+children would lose it, and seccomp.py keeps a worker from ignoring them. A parent is read before its children, so that
+a child that is reaped in between is counted at the next look, and never twice.
 """
 
 from __future__ import annotations
@@ -11,7 +16,9 @@ import time
 from dataclasses import dataclass
 
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
-_STATE, _PPID, _UTIME, _STIME, _THREADS = 0, 1, 11, 12, 17  # positions after the command name in /proc/<pid>/stat
+# Positions after the command name in /proc/<pid>/stat.
+_STATE, _PPID, _THREADS = 0, 1, 17
+_OWN, _OF_REAPED = slice(11, 13), slice(13, 15)  # in user mode and in the kernel
 
 
 @dataclass(frozen=True)
@@ -50,18 +57,7 @@ def descendants(ancestor: int) -> list[int]:
     The zygote adopts orphans, so whatever a worker leaves behind is found here too. A process whose main thread has
     ended has the state of a dead one, and is alive as long as it has other threads.
     """
-    children: dict[int, list[int]] = {}
-    for pid in _pids():
-        fields = _stat(pid)
-        if fields and (fields[_STATE] != b"Z" or int(fields[_THREADS]) > 1):
-            children.setdefault(int(fields[_PPID]), []).append(pid)
-    found: list[int] = []
-    unseen = list(children.get(ancestor, []))
-    while unseen:
-        pid = unseen.pop()
-        found.append(pid)
-        unseen += children.get(pid, [])
-    return found
+    return [pid for pid, alive in _below(ancestor) if alive]
 
 
 def users_of_processes() -> set[int]:
@@ -76,11 +72,40 @@ def users_of_processes() -> set[int]:
 
 
 def usage(zygote: int, worker: int, baseline: int) -> Usage:
-    """What a worker and its children use now; `baseline` bytes of each were the zygote's before the fork."""
-    pids = descendants(zygote)
-    cpu = process_cpu(worker) + sum(_ticks(pid) for pid in pids if pid != worker)
-    memory = sum(max(0, private_memory(pid) - baseline) for pid in pids)
-    return Usage(cpu, memory, len(pids))
+    """What a worker and all it started use now; `baseline` bytes of each were the zygote's before the fork."""
+    below = _below(zygote)
+    cpu = process_cpu(worker) + sum(reaped_cpu(pid) if pid == worker else _cpu(pid) for pid, _ in below)
+    living = [pid for pid, alive in below if alive]
+    memory = sum(max(0, private_memory(pid) - baseline) for pid in living)
+    return Usage(cpu, memory, len(living))
+
+
+def reaped_cpu(pid: int) -> float:
+    """Processor seconds of the children that a process has reaped, and of theirs."""
+    return _seconds(_stat(pid)[_OF_REAPED])
+
+
+def _cpu(pid: int) -> float:
+    fields = _stat(pid)
+    return _seconds(fields[_OWN] + fields[_OF_REAPED])
+
+
+def _seconds(ticks: list[bytes]) -> float:
+    return sum(map(int, ticks)) * _TICK
+
+
+def _below(ancestor: int) -> list[tuple[int, bool]]:
+    """Every process below `ancestor`, a parent before its children, and whether it is alive or waits to be reaped."""
+    children: dict[int, list[tuple[int, bool]]] = {}
+    for pid in _pids():
+        fields = _stat(pid)
+        if fields:
+            alive = fields[_STATE] != b"Z" or int(fields[_THREADS]) > 1
+            children.setdefault(int(fields[_PPID]), []).append((pid, alive))
+    found = list(children.get(ancestor, []))
+    for pid, _ in found:  # it grows while we go through it
+        found += children.get(pid, [])
+    return found
 
 
 class OomKills:
@@ -128,8 +153,3 @@ def _status(pid: int) -> dict[bytes, bytes]:
             return {name: value.strip() for name, _, value in lines}
     except (FileNotFoundError, ProcessLookupError):
         return {}
-
-
-def _ticks(pid: int) -> float:
-    fields = _stat(pid)
-    return (int(fields[_UTIME]) + int(fields[_STIME])) * _TICK if fields else 0.0

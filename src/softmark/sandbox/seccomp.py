@@ -46,6 +46,10 @@ _TABLE: tuple[tuple[int, str], ...] = (
     (EPERM, "process_mrelease 448 448; kcmp 312 272; pidfd_getfd 438 438; pidfd_send_signal 424 424"),
     (EPERM, "migrate_pages 256 238; move_pages 279 239; prlimit64 302 261; setpriority 141 140"),
     (EPERM, "ioprio_set 251 30; sched_setscheduler 144 119; sched_setparam 142 118; sched_setattr 314 274"),
+    # Which cores a process runs on: "done" without doing, for libraries set it for their own threads.
+    (_IGNORED, "sched_setaffinity 203 122"),
+    # A child whose end is ignored is a child whose processor time the kernel adds to nobody's.
+    (EPERM, "rt_sigaction 13 134"),
     # Leaving the session or process group: so one kill of the worker's group reaches all it ever started.
     (EPERM, "setsid 112 157; setpgid 109 154"),
     # New programs: a fork stays behind the same walls with the same memory, and homework needs no more.
@@ -68,6 +72,7 @@ _TABLE: tuple[tuple[int, str], ...] = (
     (EPERM, "fanotify_mark 301 263; quotactl 179 60; quotactl_fd 443 443; swapon 167 224; swapoff 168 225"),
     # Parts of the kernel with a long record of holes that no homework touches.
     (EPERM, "io_uring_setup 425 425; io_uring_enter 426 426; io_uring_register 427 427; bpf 321 280"),
+    (EPERM, "io_setup 206 0; io_submit 209 2"),  # the contexts are the whole machine's, 65,536 of them
     (EPERM, "userfaultfd 323 282; perf_event_open 298 241; personality 135 92; memfd_secret 447 447"),
     (EPERM, "modify_ldt 154 -; iopl 172 -; ioperm 173 -; uselib 134 -; lookup_dcookie 212 18"),
     # The machine.
@@ -88,6 +93,7 @@ _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER,
 _CLONE_PARENT = 0x00008000  # a child that would be the worker's sibling: a child of the zygote
 _AF_UNIX, _SOCK_STREAM, _SOCKET_TYPE = 1, 1, 0xF
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_SIGCHLD = 17
 _WHOLE = 0xFFFFFFFF
 
 
@@ -109,6 +115,7 @@ _CONDITIONS: dict[str, tuple[_Condition, ...]] = {
     ),
     "clone": (_Condition(0, _NEW_NAMESPACES | _CLONE_PARENT, 0, refuse_if=False),),
     "prlimit64": (_Condition(0, _WHOLE, 0, refuse_if=False),),  # process 0, itself: libc's getrlimit
+    "rt_sigaction": (_Condition(0, _WHOLE, _SIGCHLD, refuse_if=True),),
     "ioctl": (
         _Condition(1, _WHOLE, _TIOCSTI, refuse_if=True),
         _Condition(1, _WHOLE, _TIOCLINUX, refuse_if=True),
