@@ -11,7 +11,7 @@ from softmark.grading.messages import Job, Setup
 from softmark.grading.result import Result, Status, Submission, encode
 from softmark.sandbox.procfs import descendants
 from tests.batch.classes import RIGHT, STRONGEST
-from tests.grading.course import FILE, NAME
+from tests.grading.course import FILE, NAME, write_course
 from tests.processes import peak_of
 
 LARGEST, LARGEST_RESULT = 600_000_000, 200_000
@@ -55,3 +55,28 @@ def graded(lane: Lane, source: str) -> Result:
 
 def _results(lane: Lane, source: str) -> Iterator[Result]:
     return lane.grade(Job(Submission(id="one"), FILE, {FILE: source.encode()}))
+
+
+PROPERTIES = """
+from softmark import batch_independent, permutation_equivariant, repeatable, rows_sum_to_one
+
+
+@number("1")
+@weight(4)
+@pytest.mark.parametrize("holds", [rows_sum_to_one, repeatable, batch_independent, permutation_equivariant])
+def test_one(student, holds):
+    '''One.'''
+    holds(student.one, torch.ones(4, 3))
+"""
+MANY_AXES = "import torch\n\n\ndef one(x):\n    return torch.zeros((7_900_000, *[1] * 31), dtype=torch.uint8)\n"
+MANY_COLUMNS = "import torch\n\n\ndef one(x):\n    return torch.zeros(4, 1_900_000, dtype=torch.uint8)\n"
+
+
+def test_memory_of_property_checks(tmp_path: Path) -> None:
+    """A check whose answer has no right size looks at it a piece at a time: a byte of it does not become eight."""
+    root = write_course(tmp_path, PROPERTIES)
+    with Grader(Setup(str(root), NAME, STRONGEST, progress=False)) as grader:
+        grader.ready()
+        results = [graded(grader.lanes[0], source) for source in (MANY_AXES, MANY_COLUMNS)]
+        assert peak_of(grader.pid) < LARGEST
+    assert [result.status for result in results] == [Status.GRADED] * 2

@@ -15,6 +15,7 @@ from softmark.verdict.leaves import is_numeric, tensor_of, tensors_in
 from softmark.verdict.model import Category, Failed, Verdict
 from softmark.verdict.tolerance import SINGLE, level_of
 
+_AT_A_TIME = 1 << 20
 UNMOVED = 8
 """Roundings by which two calls may differ that must not differ at all: enough for another order of threads, and too few
 for the leak of a fill value such as -10."""
@@ -52,16 +53,27 @@ def same(got: StudentCallable, a: torch.Tensor, b: torch.Tensor, roundings: floa
     if a.shape != b.shape or a.is_complex() is not b.is_complex():
         record(got, True)
         return False
-    a, b = (torch.view_as_real(x) if x.is_complex() else x for x in (a, b))
-    a, b = a.to(torch.float64), b.to(torch.float64)
-    equal = (a == b) | (torch.isnan(a) & torch.isnan(b))
-    scale = _largest(b.masked_fill(~torch.isfinite(b), 0.0))
-    error = _largest((a - b).masked_fill(equal, 0.0).nan_to_num(math.inf))
+    measured = [_scale_and_error(*pieces) for pieces in zip(_pieces(a), _pieces(b), strict=True)]
+    scale, error = max(scale for scale, _ in measured), max(error for _, error in measured)
     limit = min(roundings, _most(roundoff)) * roundoff * scale
     holds = error <= limit
     ratio = error / limit if limit > 0 else (0.0 if holds else float("inf"))
     current().record(_callee(got), ratio, None if holds else Category.PROPERTY, double=double)
     return holds
+
+
+def _pieces(answer: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The numbers of an answer, so many at a time that comparing two answers takes little memory."""
+    numbers = torch.view_as_real(answer) if answer.is_complex() else answer
+    return torch.split(numbers.reshape(-1), _AT_A_TIME)
+
+
+def _scale_and_error(a: torch.Tensor, b: torch.Tensor) -> tuple[float, float]:
+    """The largest finite number of `b`, and by how much `a` differs from it at most."""
+    a, b = a.to(torch.float64), b.to(torch.float64)
+    equal = (a == b) | (torch.isnan(a) & torch.isnan(b))
+    scale = _largest(b.masked_fill(~torch.isfinite(b), 0.0))
+    return scale, _largest((a - b).masked_fill(equal, 0.0).nan_to_num(math.inf))
 
 
 def _largest(values: torch.Tensor) -> float:

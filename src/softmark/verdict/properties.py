@@ -55,10 +55,10 @@ def rows_sum_to_one(
                 f"weights of shape {describe.shape(weights.shape)} do not have a row for each query",
             )
         expected = expected * rows
-    sums = weights.to(torch.float64).sum(-1)
-    wrong = ~((sums - expected).abs() <= level.factor * level.roundoff)
+    sums = (weights.real if weights.is_complex() else weights).sum(-1, dtype=torch.float64)
+    wrong = ~((sums - expected).abs_() <= level.factor * level.roundoff)
     if bool(wrong.any()):
-        at = tuple(int(i) for i in wrong.nonzero()[0])
+        at = tuple(int(i) for i in torch.unravel_index(wrong.to(torch.uint8).argmax(), wrong.shape))  # the first
         row = f"row {describe.index(at)}" if at else "the row"
         otherwise = "does not" if float(expected[at]) else "must sum to 0 (it may look nowhere) and does not"
         where = f"{row} sums to {describe.number(float(sums[at]))}"
