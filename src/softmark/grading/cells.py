@@ -17,6 +17,7 @@ from softmark.sandbox import explain
 from softmark.sandbox.wire import Frame, Raised
 
 _MOST = 8  # notes of one kind
+_MOST_LOOKED_AT = 100  # of what a worker says of one kind: it says no more than this
 _MOST_NAMED = 4  # cells in one note
 _LONGEST, _LONGEST_REASON = 80, 300
 _IN_SYNTAX_ERROR = re.compile(r" \((?:text )?cell \d+, line \d+\)$")
@@ -142,7 +143,7 @@ def _several(found: list[Any], handed: Handed, wanted: Sequence[str]) -> Iterato
 
 def _list(said: dict[Any, Any], key: str) -> list[Any]:
     found = said.get(key)
-    return found if type(found) is list else []
+    return found[:_MOST_LOOKED_AT] if type(found) is list else []
 
 
 def _joined(cells: tuple[str, ...]) -> str:

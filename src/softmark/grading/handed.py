@@ -2,6 +2,9 @@
 
 A worker may say anything about the submission it runs, and so repeat the hidden inputs it was given. What a student is
 told about their file, a line of it or a name in it, is therefore looked up here.
+
+Only the beginning is looked into, and each line of it only so far: more than any homework has, and little enough that
+it may be searched anew for every failure.
 """
 
 from __future__ import annotations
@@ -16,11 +19,12 @@ from itertools import islice
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
 _OUTERMOST = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _KEPT = re.compile(r"^[ \t]*self\.(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
-_LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 _OF_TORCH = re.compile(r"(in_proj_)?(weight|bias)(_[ih]h_l\d(_reverse)?)?|\d{1,2}")
 COUNTED = "cells are numbered from the top, code cells only"
 """To be said once where a cell is named: Jupyter itself does not number them."""
 
+MOST_LINES, MOST_CHARACTERS = 20_000, 500_000
+LONGEST_LINE, LONGEST_QUOTED = 1000, 200
 _MOST_DEFINITIONS, _LONGEST_NAME = 1000, 60
 _MOST_PIECES, _MOST_NUMBERS = 6, 2  # of a parameter's dotted name: "blocks.11.attention.heads.3.weight"
 
@@ -46,16 +50,22 @@ class Handed:
         """The text of all files that are run when the submission is loaded."""
         return "\n".join(self._text(file) for file in self.loaded)
 
+    @cached_property
+    def note(self) -> str:
+        """What the student should know if not all is looked into; empty if it is."""
+        if all(len(self._text(file)) == len(self._whole_text(file)) for file in self.loaded):
+            return ""
+        much = f"the first {MOST_LINES:,} lines and {MOST_CHARACTERS:,} characters"
+        return f"what was handed in is very long: all of it was run, but feedback quotes only from {much}"
+
     def lines(self, file: str) -> list[str]:
         """The lines of a file, with their indentation."""
-        if file not in self._split:
-            self._split[file] = self._text(file).split("\n")
-        return self._split[file]
+        return self._split.get(file, [])
 
     def line(self, file: str, number: int) -> str | None:
         """The text of a line, or None if there is no such line."""
         lines = self.lines(file)
-        return lines[number - 1].strip() if 1 <= number <= len(lines) else None
+        return lines[number - 1].strip()[:LONGEST_QUOTED] if 1 <= number <= len(lines) else None
 
     def has_word(self, word: str) -> bool:
         """Whether a word stands anywhere in the files."""
@@ -106,8 +116,10 @@ class Handed:
 
     def similar(self, name: str) -> str | None:
         """The function, class or variable whose name is most like this one (and not this one), if any is alike."""
-        others = [defined for defined in self._definitions if defined != name]
-        return next(iter(difflib.get_close_matches(name, others, n=1, cutoff=0.6)), None)
+        if name not in self._similar:
+            others = [defined for defined in self._definitions if defined != name]
+            self._similar[name] = next(iter(difflib.get_close_matches(name, others, n=1, cutoff=0.6)), None)
+        return self._similar[name]
 
     def writes(self, name: str) -> bool:
         """Whether a parameter's dotted name is made of words of the file, and of names and numbers that torch gives.
@@ -133,9 +145,27 @@ class Handed:
         return name in self._kept
 
     @cached_property
-    def _split(self) -> dict[str, list[str]]:
-        """The lines of those files that have been looked into."""
+    def _similar(self) -> dict[str, str | None]:
+        """The names that have been asked for, with those that are alike."""
         return {}
+
+    @cached_property
+    def _split(self) -> dict[str, list[str]]:
+        return {file: [line[:LONGEST_LINE] for line in text.split("\n")] for file, text in self._texts.items()}
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """The files with one kind of line end, as far as they are looked into; those that are loaded come first."""
+        texts: dict[str, str] = {}
+        characters, lines = MOST_CHARACTERS, MOST_LINES
+        for file in dict.fromkeys((*self.loaded, *self.files)):
+            text = self._whole_text(file, 4 * characters)[:characters]
+            texts[file] = "\n".join(text.split("\n", lines)[:lines])
+            characters -= len(texts[file])
+            lines -= texts[file].count("\n") + 1
+            if characters <= 0 or lines <= 0:
+                break
+        return texts
 
     @cached_property
     def _definitions(self) -> dict[str, list[tuple[str, int]]]:
@@ -163,5 +193,8 @@ class Handed:
         return frozenset(name for file in self.loaded for name in _KEPT.findall(self._text(file)))
 
     def _text(self, file: str) -> str:
-        """Return a file's text with one kind of line end."""
-        return _LINE_END.sub("\n", self.files.get(file, b"").decode("utf-8", "replace"))
+        return self._texts.get(file, "")
+
+    def _whole_text(self, file: str, most_bytes: int | None = None) -> str:
+        content = self.files.get(file, b"")[:most_bytes].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return content.decode("utf-8", "replace")

@@ -170,7 +170,8 @@ def _notes(result: Result, session: StudentSession) -> tuple[str, ...]:
     verdicts = [verdict for test in result.tests for verdict in test.verdicts]
     places = [frame.file for frame in (*result.reason_frames, *(f for verdict in verdicts for f in verdict.frames))]
     named = notes or not set(session.handed.cells).isdisjoint(places)
-    return (*((COUNTED,) if session.handed.cells else ()), *notes) if named else ()
+    own = (*((COUNTED,) if session.handed.cells else ()), *notes) if named else ()
+    return (*own, session.handed.note) if session.handed.note else own
 
 
 def _close(session: StudentSession) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from softmark.grading.handed import Handed
 from softmark.sandbox.wire import Raised
 
 _NAME = re.compile(r"(?:name|variable) '(\w{1,60})'")
-_GUARD = re.compile(r"^if\s+__name__\s*==.*$", re.MULTILINE)
+_GUARD = re.compile(r"^if[ \t]+__name__[ \t]*==.*$", re.MULTILINE)
 
 _IMPORTS = {
     **{name: f"import {name}" for name in "collections copy functools itertools json math os random re sys".split()},
@@ -64,10 +64,10 @@ def _why(name: str, handed: Handed, lacking: Callable[[str], str]) -> str:
     text = handed.text
     if name in _IMPORTS:
         known = _IMPORTS[name]
-        move = re.search(rf"^\s+{re.escape(known)}\s*$", text, re.MULTILINE)
+        move = re.search(rf"^[ \t]+{re.escape(known)}[ \t]*$", text, re.MULTILINE)
         return f"which is not defined: {'move' if move else 'add'} `{known}` {'to' if move else 'at'} the top"
     guard = _GUARD.search(text)
-    if guard and re.search(rf"^\s+(?:def |class )?{name}\b\s*[=(:]", text[guard.end() :], re.MULTILINE):
+    if guard and re.search(rf"^[ \t]+(?:def |class )?{name}\b[ \t]*[=(:]", text[guard.end() :], re.MULTILINE):
         return f"which is set only under `{guard[0].strip()[:60]}`, and that is not run while grading: set it above"
     if re.search(rf"^[ \t]*(?:def |class )?{name}\b[ \t]*(?:[=(:,]|$)", text, re.MULTILINE):
         return "which is not defined at this place: pass it as an argument, or define it before it is used"
