@@ -150,6 +150,28 @@ class TestCheck:
         done = check(ROOT, mine, "-a", "attention_scores")
         assert done.returncode == 0, done.stderr
 
+    def test_import_that_grading_lacks(self, folder: Path) -> None:
+        """What is imported for plots is warned of, though it is installed here; what a part needs is told so."""
+        (folder / FILE).write_text(
+            f"import rich\nimport pluggy as p, math\n{SOLUTION}\n"
+            "def helper(x):\n    return p and x\n\n"
+            "def attend(h, X):\n    import yaml_is_not_here\n    return helper(h)\n"
+            "if __name__ == '__main__':\n    import pytest\n"
+        )
+        said = " ".join(check(folder).stdout.replace("│", " ").split())
+        there = "which is not installed where it is graded"
+        assert f"{FILE}, line 1: imports `rich`, {there}: what uses it fails there, everything else is graded" in said
+        assert f"{FILE}, line 2: `attend` needs `pluggy`, {there}: write it with torch or NumPy" in said
+        assert "`attend` needs `yaml_is_not_here`" in said
+        assert "pytest" not in said
+
+    def test_import_that_the_homework_allows(self, folder: Path) -> None:
+        """What the course has installed for grading is not warned of."""
+        handout = folder / "examples.json"
+        handout.write_text(handout.read_text().replace("{", '{"packages": ["rich"],', 1))
+        (folder / FILE).write_text(f"import rich\n{SOLUTION}")
+        assert "not installed" not in check(folder).stdout
+
     def test_leaves_nothing_behind(self, folder: Path) -> None:
         """No cache, no log: the folder holds what it held before."""
         before = sorted(folder.iterdir())
@@ -280,6 +302,13 @@ class TestInANotebook:
         assert "may follow from part 3 (scores): mend that first" in said
         assert "6  Attention" in said
         assert "3.1" not in said
+
+    def test_library_that_grading_lacks(self, folder: Path) -> None:
+        """Only what a part's function needs is warned of: plots are what a notebook is for."""
+        code = "import rich, pluggy\ndef attend(h, X):\n    return pluggy and h\n\ncheck('attention_scores', part=1)"
+        said = " ".join(self.cell(code, folder).replace("│", " ").split())
+        assert "`attend` needs `pluggy`, which is not installed where it is graded: write it with torch" in said
+        assert "rich" not in said
 
     def test_unknown_part(self, folder: Path) -> None:
         """A sentence, no traceback."""

@@ -49,12 +49,15 @@ def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None
     """The public tests on what stands in a namespace."""
     from softmark.grading.checking import run_public_tests
     from softmark.grading.handed import Handed
+    from softmark.grading.imports import of_namespace
     from softmark.sandbox.namespace import Notebook, keeping_generators
 
     notebook = Notebook(namespace)
     handed = Handed("the notebook", notebook.files, tuple(notebook.files))
+    handout = read_handout(folder)
+    foreign = of_namespace(namespace, handout.wanted, handout.packages)
     with keeping_generators():
-        return run_public_tests(folder, read_handout(folder), handed, notebook, part)
+        return run_public_tests(folder, handout, handed, notebook, part, foreign)
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class OwnWork:
         """The public tests on the file as it is now; Python files beside it can be imported by it."""
         from softmark.grading.checking import run_public_tests
         from softmark.grading.handed import Handed
+        from softmark.grading.imports import of_files
         from softmark.intake import source
         from softmark.sandbox.isolation import Bare
 
@@ -76,9 +80,10 @@ class OwnWork:
             source.check(files[self.file.name])
         except source.Refusal as refusal:
             raise UsageError(f"{self.file.name} cannot be checked: {refusal}") from None
-        sandbox = Bare()
+        sandbox, handout, handed = Bare(), read_handout(self.folder), Handed(self.file.name, files)
+        foreign = of_files(handed, handout.wanted, handout.packages)
         try:
-            return run_public_tests(self.folder, read_handout(self.folder), Handed(self.file.name, files), sandbox)
+            return run_public_tests(self.folder, handout, handed, sandbox, foreign=foreign)
         finally:
             sandbox.close()
 

@@ -90,6 +90,7 @@ def handout_of(homework: Homework) -> Handout:
         mistakes={m.name: WordsData(m.says, m.hint) for m in registry.mistakes if m.name in named},
         examples=examples,
         takes={name: homework.takes[name] for name in homework.takes if name.partition(".")[0] in homework.wanted},
+        packages=homework.packages,
         limits={name: value for name, value in homework.limits.items() if name.endswith("_seconds")},
     )
 

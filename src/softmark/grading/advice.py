@@ -8,7 +8,7 @@ side has it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from softmark.grading import versions
@@ -37,6 +37,8 @@ class Scene:
     handed: Handed
     lacking: Callable[[str], str]
     """Says of a name what became of the notebook's cell that was to set it."""
+    packages: Collection[str]
+    """Libraries that grading has, though this machine may lack them."""
     loading: bool
     """Whether the file was being loaded; otherwise a test called a function."""
 
@@ -71,7 +73,11 @@ class Advice:
 
 
 def advised(
-    failure: StudentFailure, handed: Handed, lacking: Callable[[str], str] = lambda name: "", loading: bool = False
+    failure: StudentFailure,
+    handed: Handed,
+    packages: Collection[str],
+    lacking: Callable[[str], str] = lambda name: "",
+    loading: bool = False,
 ) -> StudentFailure:
     """Return the failure with a sentence that names the cause and the next step, if the cause is a known one."""
     if loading and failure.category == "timeout":
@@ -79,7 +85,7 @@ def advised(
         return replace(failure, fact=f"{failure.fact}: {instead}")
     if failure.raised is None or failure.category != "error":
         return failure
-    scene = Scene(failure.raised, handed, lacking, loading)
+    scene = Scene(failure.raised, handed, lacking, packages, loading)
     found = next(_found(scene), None)
     if found is None:
         return failure
@@ -136,7 +142,7 @@ def _name(scene: Scene) -> str | None:
 
 def _module(scene: Scene) -> Advice | None:
     """An import that failed, or something that it would have brought."""
-    said = missing_module(scene.raised, scene.line, scene.handed, scene.loading)
+    said = missing_module(scene.raised, scene.line, scene.handed, scene.packages, scene.loading)
     return None if said is None else Advice(*said)
 
 

@@ -46,11 +46,11 @@ class CellReport:
     several: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
-    def told(cls, said: Any, handed: Handed, wanted: Sequence[str]) -> CellReport:
+    def told(cls, said: Any, handed: Handed, wanted: Sequence[str], packages: Sequence[str] = ()) -> CellReport:
         """What a worker says, as far as it can be so."""
         if type(said) is not dict:
             return cls(handed)
-        failed = tuple(_broken(raised, handed) for raised in _list(said, "failed") if type(raised) is Raised)
+        failed = tuple(_broken(raised, handed, packages) for raised in _list(said, "failed") if type(raised) is Raised)
         return cls(
             handed,
             tuple(broken for broken in failed if broken is not None)[:_MOST],
@@ -101,12 +101,12 @@ class CellReport:
         )
 
 
-def _broken(raised: Raised, handed: Handed) -> BrokenCell | None:
+def _broken(raised: Raised, handed: Handed, packages: Sequence[str]) -> BrokenCell | None:
     frames = tuple(frame for frame in raised.frames if handed.line(frame.file, frame.line) is not None)
     if not frames or frames[0].file not in (handed.cells or handed.files):
         return None
     failure = explain.failed_reply({"failed": "error", "detail": "", "raised": raised}, "")
-    known = advised(failure, handed, loading=True)
+    known = advised(failure, handed, packages, loading=True)
     syntax = _IN_SYNTAX_ERROR.search(raised.message)
     if known is not failure:
         frames, why = known.raised.frames if known.raised is not None else frames, known.fact

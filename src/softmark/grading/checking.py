@@ -26,6 +26,7 @@ from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.following import JudgedParts
 from softmark.grading.handed import Handed
 from softmark.grading.homework import Homework
+from softmark.grading.imports import Foreign
 from softmark.grading.judging import not_loadable
 from softmark.grading.marks import TestSpec, base_nodeid, case_id
 from softmark.grading.public import TESTS, Handout, RuleData
@@ -60,16 +61,24 @@ _NOT_WRITTEN = re.compile(r"raise NotImplementedError\b(?:\(\s*f?['\"]part ([\w.
 
 
 def run_public_tests(
-    folder: Path, handout: Handout, handed: Handed, sandbox: Sandbox, part: str | None = None
+    folder: Path,
+    handout: Handout,
+    handed: Handed,
+    sandbox: Sandbox,
+    part: str | None = None,
+    foreign: Sequence[Foreign] = (),
 ) -> Result:
-    """The result of a homework's public tests, all of them or one part's."""
+    """The result of a homework's public tests, all of them or one part's.
+
+    `foreign` are the libraries that the student's code imports and grading lacks; the student is warned of them.
+    """
     if part is not None and part not in {known.number for known in handout.parts}:
         numbers = ", ".join(known.number for known in handout.parts)
         raise UsageError(f"{handout.homework} has no part {part!r}; its parts are {numbers}.")
     tests = folder / TESTS
     if not tests.is_file():
         raise ConfigError(str(tests), 1, "there are no public tests; get the homework's folder anew")
-    run = PublicTests(folder, handout, handed, sandbox, part)
+    run = PublicTests(folder, handout, handed, sandbox, part, foreign)
     with _alone(), _watching_undone(handout.forbidden):
         pytest.main([*_OPTIONS, f"--rootdir={folder}", str(tests)], plugins=[run])
     return run.outcome()
@@ -78,9 +87,18 @@ def run_public_tests(
 class PublicTests(Desk):
     """The pytest plugin that runs them; it has the fixture `example` that they ask for."""
 
-    def __init__(self, folder: Path, handout: Handout, handed: Handed, sandbox: Sandbox, part: str | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        handout: Handout,
+        handed: Handed,
+        sandbox: Sandbox,
+        part: str | None,
+        foreign: Sequence[Foreign],
+    ) -> None:
         super().__init__()
         self._folder, self._handout, self._handed, self._sandbox, self._part = folder, handout, handed, sandbox, part
+        self._foreign = foreign
         self._broken: BaseException | str | None = None
         self._result: Result | None = None
         self._not_made: defaultdict[str, set[str]] = defaultdict(set)
@@ -140,6 +158,7 @@ class PublicTests(Desk):
         )
         try:
             session.load()
+            result = msgspec.structs.replace(result, notes=self._notes(session))
             for test in (test for part in result.parts for test in judged.tests(part.number)):
                 result = result.with_test(test)
         except NotLoadable as refusal:
@@ -147,6 +166,13 @@ class PublicTests(Desk):
         finally:
             session.close()
         return result
+
+    def _notes(self, session: StudentSession) -> tuple[str, ...]:
+        """What failed to be imported, and what only this machine has."""
+        failed = {broken.frames[0] for broken in session.cells.failed}
+        places = {(frame.file, frame.line) for frame in failed}
+        foreign = [found for found in self._foreign if (found.file, found.line) not in places or found.user]
+        return (*session.cells.notes, *(found.sentence for found in foreign))
 
     def _tests_of(
         self, part: str, homework: Homework, by_test: dict[str, list[pytest.Item]], session: StudentSession

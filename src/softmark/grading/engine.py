@@ -26,7 +26,7 @@ import pytest
 from softmark.grading.desk import Desk
 from softmark.grading.device import files_for
 from softmark.grading.errors import ConfigError, UsageError
-from softmark.grading.homework import Homework, load_homework
+from softmark.grading.homework import Homework, load_homework, require_packages
 from softmark.grading.judging import Judge
 from softmark.grading.lanes import Lane, answer, judges_beside
 from softmark.grading.marks import read_specs
@@ -83,6 +83,7 @@ class Engine(Desk):
         try:
             if self._broken:
                 raise self._broken[0]
+            require_packages(self._target)
             self.take(self._target, read_specs(session.items, self._target))
         except (ConfigError, UsageError) as error:
             self.refused = Refused(str(error), usage=True)

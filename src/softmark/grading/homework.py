@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 
@@ -73,6 +74,8 @@ class Homework:
     """Whether a notebook is run as a whole; otherwise only what defines something is."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     """How the arguments of each function and method are called, as far as it is known."""
+    packages: tuple[str, ...] = ()
+    """What a student may import beside torch, NumPy and Python's own modules."""
     attempts: AttemptLimit | None = None
     """How often it may be handed in, on a platform that says how often it was; None: as often as one likes."""
 
@@ -145,6 +148,7 @@ class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     forbidden: tuple[_Forbidden, ...] = ()
     late: LateTable | msgspec.UnsetType = msgspec.UNSET
     whole_notebook: bool = False
+    packages: tuple[str, ...] = ()
     attempts: AttemptsTable | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -192,6 +196,7 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         lines={part.number: toml.line(("part", i, "points")) for i, part in enumerate(config.part)},
         late=late_policy(toml, config.late),
         whole_notebook=config.whole_notebook,
+        packages=config.packages,
         takes=parameters_of(root / "reference" / f"{name}.py"),
         attempts=attempt_limit(toml, config.attempts),
     )
@@ -291,6 +296,14 @@ def _forbidden(toml: LocatedToml, config: _Config) -> tuple[ForbiddenRule, ...]:
         ForbiddenRule(rule.names, rule.ops, rule.instead, tuple(f for part in rule.parts for f in functions[part]))
         for rule in config.forbidden
     )
+
+
+def require_packages(homework: Homework) -> None:
+    """Raise ConfigError if a package that students may import is not installed here, where they are graded."""
+    for name in homework.packages:
+        if not name.isidentifier() or find_spec(name) is None:
+            problem = f"packages: {name!r} is not installed here: install it where submissions are graded"
+            raise ConfigError(homework.config, 1, problem)
 
 
 def _limits(toml: LocatedToml, limits: _Limits) -> Mapping[str, float]:

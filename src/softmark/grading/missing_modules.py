@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Collection
 
 from softmark.grading import versions
 from softmark.grading.handed import Handed
@@ -26,7 +27,9 @@ _COMMON = frozenset(
 """Libraries that homework is often written with. Of another name it cannot be told whether it is one, or a file."""
 
 
-def missing_module(raised: Raised, line: str, handed: Handed, loading: bool) -> tuple[str, Frame | None] | None:
+def missing_module(
+    raised: Raised, line: str, handed: Handed, packages: Collection[str], loading: bool
+) -> tuple[str, Frame | None] | None:
     """Return a sentence about an import that failed, with the line of the import if no other line can be shown.
 
     While the file is loaded nothing has failed but the import.
@@ -36,10 +39,10 @@ def missing_module(raised: Raised, line: str, handed: Handed, loading: bool) -> 
     module, name = _NO_MODULE.search(raised.message), _NO_NAME.search(raised.message)
     if module is not None:
         place = handed.import_of(module[1]) or handed.import_of(module[1].partition(".")[0])
-        said = None if place is None else _no_module(module[1], place[2], handed, loading)
+        said = None if place is None else _no_module(module[1], place[2], handed, packages, loading)
     elif name is not None:
         place = handed.import_of(name[1])
-        said = None if place is None else _no_name(name[1], name[3], bool(name[2]), place[2], handed)
+        said = None if place is None else _no_name(name[1], name[3], bool(name[2]), place, handed)
     else:
         place = handed.first_line(_RELATIVE)
         said = None if place is None or "relative import" not in raised.message else _relative(place[2], handed)
@@ -52,7 +55,7 @@ def missing_module(raised: Raised, line: str, handed: Handed, loading: bool) -> 
     return said, Frame(place[0], place[1], "", "")
 
 
-def _no_module(module: str, line: str, handed: Handed, loading: bool) -> str:
+def _no_module(module: str, line: str, handed: Handed, packages: Collection[str], loading: bool) -> str:
     without = _REST_IS_GRADED if loading else "write this without it; torch and NumPy are there"
     root = module.partition(".")[0]
     if "google.colab" in line and root == "google":
@@ -62,6 +65,8 @@ def _no_module(module: str, line: str, handed: Handed, loading: bool) -> str:
             return f"needs `{name}`, {why}: {without}"
     if f"{root}.py" in handed.files or root == handed.main.partition(".")[0]:
         return f"imports `{module}`, but `{root}` is a file and no folder: write `from {root} import …`"
+    if root in packages:
+        return f"needs `{root}`, which is not installed on this machine: install it; it is there for grading"
     if root in _COMMON:
         return f"needs `{root}`, which is not installed where it is graded: {without}"
     if root in ("torch", "numpy") or root in sys.stdlib_module_names:
@@ -70,13 +75,13 @@ def _no_module(module: str, line: str, handed: Handed, loading: bool) -> str:
     return f"imports `{root}`, which is neither a file that was handed in nor installed where it is graded: {file}"
 
 
-def _no_name(name: str, module: str, in_a_circle: bool, line: str, handed: Handed) -> str | None:
+def _no_name(name: str, module: str, in_a_circle: bool, place: tuple[str, int, str], handed: Handed) -> str | None:
     root = module.partition(".")[0]
-    if not re.search(rf"\b{re.escape(root)}\b", line):
+    if not re.search(rf"\b{re.escape(root)}\b", place[2]):
         return None
-    if root == handed.main.partition(".")[0]:
+    if root == place[0].removesuffix(".py"):
         return f"imports `{name}` from itself: delete this import, what the file defines is there without it"
-    if in_a_circle:
+    if in_a_circle or root == handed.main.partition(".")[0]:
         return f"imports `{name}` from `{root}`, which imports this file: move what both need into one of them"
     if f"{root}.py" in handed.files:
         return f"imports `{name}` from `{root}.py`, which does not define it: check how it is spelt"

@@ -86,8 +86,15 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
     examples: tuple[ExampleData, ...]
     takes: dict[str, tuple[str, ...]] = {}
     """How the arguments of the functions and methods are called."""
+    packages: tuple[str, ...] = ()
+    """What may be imported beside torch, NumPy and Python's own modules."""
     limits: dict[str, float] = {}
     """The limits of time that the homework sets: the same hold on a student's machine."""
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The names that a submission is asked to define, without those of a class's methods."""
+        return self.as_homework(Path(), {}).wanted
 
     def worked(self, name: str) -> WorkedExample:
         """The worked example of this name."""
@@ -112,6 +119,7 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
             limits=self.limits,
             lines={},
             takes=self.takes,
+            packages=self.packages,
         )
 
 

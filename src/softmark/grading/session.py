@@ -152,11 +152,12 @@ class StudentSession:
         try:
             done = process.request(message, self._limits.import_seconds, self._time_left())
             self.mentions = _mentions(done, self._handed, self.homework)
-            self.cells = CellReport.told(done.get("cells"), self._handed, self.homework.wanted)
+            told, homework = done.get("cells"), self.homework
+            self.cells = CellReport.told(told, self._handed, homework.wanted, homework.packages)
             self._require_a_part(done.get("names"))
         except StudentFailure as failure:
             self.renew()
-            return self._in_time(advised(failure, self._handed, loading=True))
+            return self._in_time(advised(failure, self._handed, self.homework.packages, loading=True))
         self._spent_before = process.cpu_seconds()
         self.hearing.fresh = True  # a new process has not been seeded, wherever in a test it was started
         return None

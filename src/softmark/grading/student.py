@@ -120,7 +120,8 @@ class StudentFunction:
                 cotangent=cotangent,
             )
         except StudentFailure as failure:
-            known = advised(failure, self._session.handed, self._session.cells.lacking)
+            session = self._session
+            known = advised(failure, session.handed, session.homework.packages, session.cells.lacking)
             if how not in ("weights", "mode"):
                 known = self._signature(known, len(args), list(kwargs))
             raise Failed(verdict_of(known, self.name, self._session)) from None
