@@ -67,6 +67,9 @@ FORMATS: Mapping[str, Format] = {
     "folders": Format(lambda number, name: f"{name}/", lambda name: WHOLE, {}),
     "folders with folders": Format(lambda number, name: f"{name}/", lambda name: DEEP, {"README.md": b""}),
     "folders and a starter": Format(lambda number, name: f"{name}/", lambda name: DEEP, {FILE: STARTER}),
+    "folders with another name and a starter": Format(
+        lambda number, name: f"{name}/", lambda name: {"solution.py": SOURCE}, {FILE: STARTER}
+    ),
     "folders named submitted": Format(lambda number, name: f"submitted/{name}/", lambda name: DEEP, {}),
     "Gradescope": Format(
         lambda number, name: f"submission_{number}/",

@@ -100,15 +100,11 @@ def _by_assignment(place: Place, students: list[_Student], known: set[str], time
     often = Counter(attempt.item.name for student in students for attempt in student.attempts)
     entries, ignored = [], []
     for student in students:
-        counted = _counted(student.attempts, usual)
-        others = [attempt.item.name for attempt in student.attempts]
-        if counted:
+        names = [attempt.item.name for attempt in student.attempts]
+        others_only = bool(names) and all(name in known or often[name] > 1 for name in names)
+        if counted := _counted(student.attempts, usual):
             entries.append(_entry(student.item, counted, timed))
-        elif (
-            others
-            and all(name in known or often[name] > 1 for name in others)
-            and not (holds_somewhere(place, student.item, wanted))
-        ):
+        elif others_only and not holds_somewhere(place, student.item, wanted):
             ignored.append(f"{place.origin}/{show(student.item.name)}: other assignments only")
         else:
             entries.append(of_folder(place, student.item))
@@ -124,9 +120,14 @@ def _usual(students: list[_Student]) -> str:
 
 
 def _most(place: Place, students: list[_Student], fits: Callable[[_Student], bool], wanted: Wanted) -> bool:
-    """Return whether more students fit than there are others who handed something in."""
+    """Return whether more students fit than there are others who handed in the homework."""
     others = [student.item for student in students if not fits(student)]
-    return len(students) - len(others) > sum(holds_somewhere(place, other, wanted) for other in others)
+    more = len(students) - len(others)
+    for other in others:
+        if more <= 0:
+            return False
+        more -= holds_somewhere(place, other, wanted)
+    return more > 0
 
 
 def _student(place: Place, item: Item, wanted: Wanted) -> _Student:
