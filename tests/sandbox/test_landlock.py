@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import platform
+import struct
 import sys
 import sysconfig
 from pathlib import Path
@@ -12,6 +15,22 @@ import pytest
 from softmark.sandbox import landlock
 from tests.sandbox.confined import INSTRUCTOR, IS_ROOT, LEVELS, attempt, needs_landlock, needs_root
 
+_EXIT_WITH_7 = {
+    "x86_64": (62, "b83c000000bf070000000f05"),
+    "aarch64": (183, "a80b80d2e00080d2010000d4"),
+}
+
+
+def program() -> bytes:
+    """Return the smallest program there is for this machine: it needs no library, and ends with status 7."""
+    machine, code = _EXIT_WITH_7[platform.machine()]
+    start = 0x400000
+    size = 64 + 56 + len(code) // 2
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 2, machine, 1, start + 120, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    return head + struct.pack("<IIQQQQQQ", 1, 5, 0, start, start, size, size, 0x1000) + bytes.fromhex(code)
+
+
+PROGRAM = program()
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -165,6 +184,20 @@ class TestWriting:
             return sorted(os.listdir("."))
 
         assert attempt(work, level).value == ["a", "two"]
+
+    def test_programs_of_ones_own(self, level: str) -> None:
+        """A program that is written to scratch cannot be started: Landlock refuses it, also without the other wall."""
+
+        def run() -> int:
+            with open("program", "wb") as file:
+                file.write(PROGRAM)
+            os.chmod("program", 0o700)
+            pid = os.posix_spawn("./program", ["program"], {})
+            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+        refused = attempt(run, level, use_seccomp=False)
+        assert (refused.errno, refused.refused) == (errno.EACCES, True)
+        assert attempt(run, level, use_seccomp=False, use_landlock=False).value == 7  # it would run
 
     def test_special_files(self, level: str) -> None:
         """No named pipe can be made for a trusted reader to hang on."""
