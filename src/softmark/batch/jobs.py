@@ -13,6 +13,7 @@ from softmark.grading.homework import Homework
 from softmark.grading.messages import Job, Setup
 from softmark.grading.provenance import SOFTWARE, provenance, software_digest
 from softmark.grading.result import Result, Submission, refused
+from softmark.intake.definitions import MOST_REPORTED, invisible
 from softmark.intake.handed_in import Entry, HandedIn
 from softmark.intake.notebook import read_notebook
 from softmark.intake.source import Refusal
@@ -65,11 +66,12 @@ def _with_cells(submission: Submission, handed: HandedIn) -> Task:
     """Each cell is a file; what it prints or looks like in the notebook's own file is no matter of grading."""
     notebook = read_notebook(handed.files[handed.main])
     beside = {name: content for name, content in handed.files.items() if name != handed.main}
+    unseen = [note for name, source in notebook.cells.items() for note in invisible(name, source)]
     read = replace(
         handed,
         files={**beside, **notebook.cells},
         notes=(*handed.notes, *notebook.notes),
-        staff_notes=(*handed.staff_notes, *notebook.staff_notes),
+        staff_notes=(*handed.staff_notes, *notebook.staff_notes, *unseen[:MOST_REPORTED]),
     )
     return Task(submission, read, tuple(notebook.cells))
 

@@ -18,7 +18,7 @@ from softmark.intake.names import is_plain, key, show
 from softmark.intake.place import FILE
 from softmark.intake.source import Refusal
 
-MOST_READ, MOST_BYTES = 60, 20_000_000
+MOST_READ, MOST_BYTES, MOST_NAMED = 60, 20_000_000, 8
 _STEERING = {
     "conftest.py", "pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py",
     "sitecustomize.py", "usercustomize.py", "__main__.py",
@@ -39,6 +39,7 @@ class Beside:
 def beside(main: Found, graded_as: str, files: Sequence[Found]) -> Beside:
     """What lies in the folder of the graded file, or in folders of that."""
     kept, folder = Beside(), main.path[:-1]
+    hiding: list[str] = []
     taken, room, to_read = {key(graded_as)}, MOST_BYTES, MOST_READ
     for found in files:
         inner = found.path[len(folder) :]
@@ -47,13 +48,15 @@ def beside(main: Found, graded_as: str, files: Sequence[Found]) -> Beside:
         if found.path[: len(folder)] != folder or not _is_welcome(inner, graded_as) or found.item.kind != FILE:
             kept.left_out.append(found.shown)
         elif found.name.endswith(".py") and (whose := _hides(inner[0])):
-            kept.notes.append(f"your file {found.shown} hides the {whose} module of that name, so it was left out")
+            hiding.append(f"your file {found.shown} hides the {whose} module of that name, so it was left out")
         elif to_read == 0 or not _is_free(inner, taken):
             kept.left_out.append(found.shown)
         else:
             to_read -= 1
             room -= _keep(kept, found, "/".join(inner), room)
             taken.add(key("/".join(inner)))
+    more = len(hiding) - MOST_NAMED
+    kept.notes += [*hiding[:MOST_NAMED], *([f"{more} more of your files hide modules, too"] if more > 0 else [])]
     return kept
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
+from softmark.intake.budget import TooMuchToRead
 from softmark.intake.definitions import defined, unfinished
 from softmark.intake.gather import Found, Gathered
 from softmark.intake.names import key, nfc
@@ -134,6 +135,8 @@ def defines_enough(found: Found, wanted: Wanted) -> bool:
     """Return whether a file defines at least half of what is asked for."""
     try:
         number = defined(found.read(), wanted.names)
+    except TooMuchToRead:
+        raise
     except Refusal:  # neither its name nor its text says that it is meant
         return False
     return number > 0 and 2 * number >= len(wanted.names)

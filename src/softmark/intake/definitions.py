@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Collection, Iterator
 from itertools import islice
@@ -12,7 +13,6 @@ MOST_REPORTED = 5
 _IN_PYTHON = re.compile(rb"^(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(\w+)[ \t]*=(?!=))", re.MULTILINE)
 _IN_NOTEBOOK = re.compile(rb'(?:"|\\n)(?:async +)?(?:def|class) +(\w+)')
 _UNFINISHED = re.compile(rb"\braise[ \t]+NotImplementedError\b")
-_HARMLESS = "\t\n\r\f"
 
 
 def defined(content: bytes, names: Collection[str]) -> int:
@@ -33,14 +33,14 @@ def invisible(file: str, content: bytes) -> list[str]:
     """Notes for staff on characters that a reader of the file would not see, or that reorder what is seen."""
     if content.isascii():
         return []
-    return list(
-        islice(_invisible(file, content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")), MOST_REPORTED)
-    )
+    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    hidden = {c for c in set(text) if not c.isascii() and unseen(c)}  # a text has many characters, but few different
+    return list(islice(_lines_with(hidden, file, text), MOST_REPORTED)) if hidden else []
 
 
-def _invisible(file: str, text: str) -> Iterator[str]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        hidden = {c for c in line if not c.isascii() and unseen(c) and c not in _HARMLESS}
-        if hidden:
-            points = ", ".join(f"U+{ord(character):04X}" for character in sorted(hidden)[:MOST_REPORTED])
+def _lines_with(hidden: set[str], file: str, text: str) -> Iterator[str]:
+    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+        found = hidden.intersection(line)
+        if found:
+            points = ", ".join(f"U+{ord(character):04X}" for character in sorted(found)[:MOST_REPORTED])
             yield f"{file} line {number} holds characters that cannot be seen: {points}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from softmark.intake.archive import OF_A_STUDENT, Archive
+from softmark.intake.budget import Budget
 from softmark.intake.names import is_junk, show
 from softmark.intake.notebook import LARGEST as LARGEST_NOTEBOOK
 from softmark.intake.place import FILE, FOLDER, Item, Place
@@ -34,6 +35,8 @@ class Found:
     path: tuple[str, ...]
     place: Place
     item: Item
+    budget: Budget = field(default_factory=Budget, compare=False)
+    """What may still be read of the whole submission."""
 
     @property
     def name(self) -> str:
@@ -57,7 +60,7 @@ class Found:
         if self.item.kind != FILE:
             raise Refusal(f"{show(self.item.name)} is a {self.item.kind}, not a file: hand in the file itself")
         try:
-            return self.place.read(self.item.name, most)
+            return self.budget.read(self.place, self.item.name, most)
         except TooLarge as why:
             hint = ": clear its outputs and hand it in again" if self.is_notebook else ""
             raise Refusal(f"{self.shown} is larger than {most // 1_000_000} MB{hint}") from why
@@ -67,6 +70,7 @@ class Found:
 class Gathered:
     """Everything in a submission; what was not even looked at is named for staff."""
 
+    budget: Budget
     files: list[Found] = field(default_factory=list)
     folders: list[tuple[str, ...]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -74,7 +78,7 @@ class Gathered:
 
 def gather(pieces: Sequence[Piece]) -> Gathered:
     """All files of a submission, the outer ones first."""
-    gathered = Gathered()
+    gathered = Gathered(Budget())
     for piece in pieces:
         _add(gathered, piece.place, piece.item, piece.called)
     gathered.files.sort(key=lambda found: (len(found.path), found.path))
@@ -85,7 +89,7 @@ def look_through_zips(zips: Sequence[Found]) -> Gathered:
     """What is in the zips of a submission; Refusal if one cannot be read or holds further ones only."""
     if len(zips) > MOST_ZIPS:
         raise Refusal(f"{len(zips)} zip archives were handed in: hand in one")
-    inside = Gathered()
+    inside = Gathered(zips[0].budget if zips else Budget())
     for found in zips:
         archive = Archive(io.BytesIO(found.read(LARGEST_ZIP)), found.shown, OF_A_STUDENT)
         if archive.refused:
@@ -105,10 +109,15 @@ def _add(gathered: Gathered, place: Place, item: Item, called: tuple[str, ...]) 
         if len(called) > DEEPEST:
             raise Refusal(f"folders lie more than {DEEPEST} deep in each other")
         gathered.folders.append(called)
+        _refuse_too_many(gathered)
         inner = place.enter(item.name)
         for child in inner.items():
             _add(gathered, inner, child, (*called, child.name))
     else:
-        gathered.files.append(Found(called, place, item))
-        if len(gathered.files) > MOST_FILES:
-            raise Refusal(f"more than {MOST_FILES} files were handed in")
+        gathered.files.append(Found(called, place, item, gathered.budget))
+        _refuse_too_many(gathered)
+
+
+def _refuse_too_many(gathered: Gathered) -> None:
+    if len(gathered.files) > MOST_FILES or len(gathered.folders) > MOST_FILES:
+        raise Refusal(f"more than {MOST_FILES} files were handed in")

@@ -3,29 +3,25 @@
 A reader of its own, and a tolerant one. Jupyter's holds a file against a schema, and a cell without an id or an output
 of an unknown kind must cost nobody their work; it also upgrades old files by touching every field of them. Outputs,
 metadata and attachments are not looked at here, so whatever a version, a tool or a student writes there does no harm,
-and the kernel is Python whatever the file says. The code is not parsed: a magic, a syntax error or a hostile cell is
-for the walled worker to find (sandbox/cells.py).
+and the kernel is Python whatever the file says. Nor do outputs cost anything, however large they are: how the JSON is
+read is in notebook_json.py. The code is not parsed: a magic, a syntax error or a hostile cell is for the walled worker
+to find (sandbox/cells.py).
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
+from softmark.intake.notebook_json import AGAIN, MOST_CELLS, MOST_CHARACTERS, Json, parsed
+from softmark.intake.source import LARGEST as LARGEST_CODE
 from softmark.intake.source import Refusal
 
-Json: TypeAlias = Any
-
 LARGEST = 30_000_000  # with all its pictures
-_BRACKETS = 1_000_000  # each costs memory, be there nothing between them
-_CELLS, _CHARACTERS = 2000, 500_000  # so many cells, and so much in one of them
 _DEPTH = 8  # lists within the list of a cell's lines
 _OLDEST = 3
-_AGAIN = "open it in Jupyter, save it and hand it in again"
 _DEFINES = re.compile(r"^(?:async[ ]+)?(?:def[ ]+\w+[ ]*\(|class[ ]+\w+[ ]*[(:])", re.MULTILINE)
 _FENCE = re.compile(r"^[ ]*(?:```|~~~)", re.MULTILINE)
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9+#. ]{0,20}")
@@ -49,8 +45,7 @@ def read_notebook(data: bytes) -> Notebook:
     if len(data) > LARGEST:
         limit = LARGEST // 1_000_000
         raise Refusal(f"the notebook is larger than {limit} MB: clear its outputs, save it and hand it in again")
-    text, staff_notes = _decoded(data)
-    content = _json(text)
+    content, staff_notes = parsed(data)
     cells = _cells(content)
     code = _numbered("cell", [cell for cell in cells if cell.get("cell_type") == "code"])
     others = _numbered("text cell", [cell for cell in cells if cell.get("cell_type") != "code"])
@@ -59,8 +54,10 @@ def read_notebook(data: bytes) -> Notebook:
     if not found:
         raise Refusal("the notebook has no code: there is no code cell with anything in it")
     for name, source in found.items():
-        if len(source) > _CHARACTERS:
-            raise Refusal(f"{name} of the notebook is longer than {_CHARACTERS:_} characters: shorten or split it")
+        if len(source) > MOST_CHARACTERS:
+            raise Refusal(f"{name} of the notebook is longer than {MOST_CHARACTERS:_} characters: shorten or split it")
+    if sum(map(len, found.values())) > LARGEST_CODE:
+        raise Refusal(f"the notebook's cells hold more than {LARGEST_CODE // 1_000_000} MB of code: hand in less")
     notes = [f"{name} holds Python code and was read; Jupyter does not run it: make it a code cell" for name in retyped]
     if language := _other_language(content):
         notes.append(f"the notebook says that it is written in {language}; it was graded as Python")
@@ -68,53 +65,18 @@ def read_notebook(data: bytes) -> Notebook:
     return Notebook(files, tuple(notes), staff_notes)
 
 
-def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """The text of the file, and what staff should know of how it was come by."""
-    if not data.strip():
-        raise Refusal(f"the notebook is empty: {_AGAIN}")
-    encoding = json.detect_encoding(data)
-    try:
-        return data.decode(encoding), ()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return data.decode(encoding, "replace"), (f"line {line} of the notebook is not UTF-8; its bytes were replaced",)
-
-
-def _json(text: str) -> dict[str, Json]:
-    start = text.lstrip()[:1]
-    if start == "<" and not text.lstrip().startswith("<<<"):
-        raise Refusal("the file is a web page (HTML), not a notebook: download the notebook itself and hand that in")
-    if text.count("[") + text.count("{") > _BRACKETS:
-        raise Refusal("the notebook's outputs hold too much data: clear them, save it and hand it in again")
-    try:
-        content = json.loads(text, strict=False, parse_int=float)  # an int may be of any length, a float not
-    except RecursionError:
-        raise Refusal(f"the notebook's JSON is nested too deeply to be read: {_AGAIN}") from None
-    except json.JSONDecodeError as error:
-        raise _not_json(text, error) from None
-    if not isinstance(content, dict) or not {"cells", "worksheets", "nbformat"} & content.keys():
-        raise Refusal("the file is JSON, but no notebook: hand in the notebook that you wrote")
-    return content
-
-
-def _not_json(text: str, error: json.JSONDecodeError) -> Refusal:
-    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-        return Refusal(f"the notebook is cut off in line {error.lineno}: {_AGAIN}")
-    return Refusal(f"the file is not a notebook: line {error.lineno} is no JSON ({error.msg}); {_AGAIN}")
-
-
 def _cells(content: dict[str, Json]) -> list[dict[str, Json]]:
     """All cells, of whatever kind. Version 3 had them in worksheets, of which Jupyter made one after the other."""
     version = content.get("nbformat")
     if isinstance(version, float) and math.isfinite(version) and version < _OLDEST:
-        raise Refusal(f"the notebook is of version {version:g}, which is too old to be read: {_AGAIN}")
+        raise Refusal(f"the notebook is of version {version:g}, which is too old to be read: {AGAIN}")
     sheets = [content] if "cells" in content else content.get("worksheets")
     lists = [sheet.get("cells") for sheet in _sequence(sheets) if isinstance(sheet, dict)]
     if not any(isinstance(cells, list) for cells in lists):
-        raise Refusal(f"the notebook has no list of cells: {_AGAIN}")
+        raise Refusal(f"the notebook has no list of cells: {AGAIN}")
     found = [cell for cells in lists for cell in _sequence(cells) if isinstance(cell, dict)]
-    if len(found) > _CELLS:
-        raise Refusal(f"the notebook has {len(found)} cells, and at most {_CELLS} are read: hand in fewer")
+    if len(found) > MOST_CELLS:
+        raise Refusal(f"the notebook has {len(found)} cells, and at most {MOST_CELLS} are read: hand in fewer")
     return found
 
 

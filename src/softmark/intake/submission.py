@@ -52,6 +52,7 @@ def _everything(gathered: Gathered, wanted: Wanted) -> Gathered:
         raise Refusal(f"{zips[0].shown} holds another archive: hand in {wanted.file} itself")
     others = [found for found in gathered.files if not found.is_zip]
     return Gathered(
+        gathered.budget,
         files=sorted(others + inside.files, key=lambda found: (len(found.path), found.path)),
         folders=gathered.folders + inside.folders,
         left_out=gathered.left_out + inside.left_out,
@@ -67,7 +68,7 @@ def _handed_in(main: Main, gathered: Gathered) -> HandedIn:
         files={main.graded_as: main.content, **others.files},
         notes=(*main.notes, *others.notes),
         staff_notes=(
-            *invisible(main.graded_as, main.content),
+            *(invisible(main.graded_as, main.content) if main.graded_as.endswith(".py") else ()),
             *others.staff_notes,
             *summary(left_out),
         ),
