@@ -73,14 +73,14 @@ class OwnWork:
         from softmark.grading.handed import Handed
         from softmark.grading.imports import of_files
         from softmark.intake import source
-        from softmark.sandbox.isolation import Bare
+        from softmark.sandbox.isolation import Own
 
         try:
             files = {path.name: source.read(path) for path in (*self._beside(), self.file)}
             source.check(files[self.file.name])
         except source.Refusal as refusal:
             raise UsageError(f"{self.file.name} cannot be checked: {refusal}") from None
-        sandbox, handout, handed = Bare(), read_handout(self.folder), Handed(self.file.name, files)
+        sandbox, handout, handed = Own(), read_handout(self.folder), Handed(self.file.name, files)
         foreign = of_files(handed, handout.wanted, handout.packages)
         try:
             return run_public_tests(self.folder, handout, handed, sandbox, foreign=foreign)
@@ -137,15 +137,20 @@ def find_homework(start: Path, homework: str | None) -> Path:
 
 
 def watch(work: OwnWork, run: Callable[[], int], wait: Callable[[], object] = lambda: time.sleep(POLL_SECONDS)) -> int:
-    """Run now and whenever a file was changed, until Ctrl-C; what the last run returned."""
-    before = work.state()
-    code = run()
+    """Run now and whenever a file was changed, until Ctrl-C; return what the last run returned that was finished.
+
+    If there is none, KeyboardInterrupt.
+    """
+    code: int | None = None
+    before: dict[Path, tuple[int, int]] | None = None
     try:
         while True:
-            wait()
             now = work.state()
             if now != before:
                 before = now
                 code = run()
+            wait()
     except KeyboardInterrupt:
+        if code is None:
+            raise
         return code

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from softmark.cli.exits import FAULT, FINDINGS, USAGE
+from softmark.cli.exits import FAULT, FINDINGS, INTERRUPTED, USAGE
 
 if TYPE_CHECKING:
     from softmark.student import OwnWork
@@ -33,7 +33,10 @@ def check(
     from softmark import student
 
     work = student.find_work(path, assignment)
-    code = student.watch(work, lambda: _check_again(work, json)) if again else _check_once(work, json)
+    try:
+        code = student.watch(work, lambda: _check_again(work, json)) if again else _check_once(work, json)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
     if code:
         raise typer.Exit(code)
 

@@ -48,9 +48,10 @@ from softmark.sandbox.limits import Limits
 from softmark.verdict.diagnose import common_causes
 from softmark.verdict.model import Failed
 
-# Nothing of pytest's that prints, leaves files, or (unraisableexception) collects the garbage of all of torch twice.
+# Nothing of pytest's that prints, leaves files, changes what breakpoint() does, or (unraisableexception) collects the
+# garbage of all of torch twice.
 _UNUSED = (
-    *"terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings".split(),
+    *"terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings debugging".split(),
     *"unraisableexception threadexception".split(),
 )
 _OPTIONS = (
@@ -101,11 +102,14 @@ class PublicTests(Desk):
         self._foreign = foreign
         self._broken: BaseException | str | None = None
         self._result: Result | None = None
+        self._interrupted = False
         self._not_made: defaultdict[str, set[str]] = defaultdict(set)
         """For each part the mistakes that would have shown in an example that was answered right."""
 
     def outcome(self) -> Result:
-        """The result; ConfigError if the tests themselves are broken."""
+        """The result; ConfigError if the tests themselves are broken, KeyboardInterrupt if they were stopped."""
+        if self._interrupted:
+            raise KeyboardInterrupt
         if isinstance(self._broken, ConfigError):
             raise self._broken
         if self._result is None or self._broken is not None:
@@ -136,6 +140,9 @@ class PublicTests(Desk):
         self._broken = self._broken or excinfo.value
         return True
 
+    def pytest_keyboard_interrupt(self) -> None:
+        self._interrupted = True
+
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if self._broken is None:
             self._result = self._run(session.items)
@@ -152,7 +159,7 @@ class PublicTests(Desk):
         result = pending(homework, self.specs, submission)
         if self._part is not None:
             result = msgspec.structs.replace(result, parts=tuple(p for p in result.parts if p.number == self._part))
-        session = StudentSession(self._sandbox, self._handed, homework, Limits())
+        session = StudentSession(self._sandbox, self._handed, homework, Limits(**self._handout.limits))  # type: ignore[arg-type]
         judged = JudgedParts(
             homework.parts, self._builds_on, lambda part: self._tests_of(part, homework, by_test, session), self._handed
         )

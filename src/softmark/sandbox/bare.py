@@ -1,4 +1,4 @@
-"""Level `none`: the student's code in this very process. For a student checking their own work, and for nothing else.
+"""Level `none`: the student's code in this very process: that of a notebook, or where no other can be had (child.py).
 
 The same requests and replies as everywhere, through the same wire format, so that what a student sees at home is what
 the grader will see; only the process and its walls are missing.
@@ -8,34 +8,49 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
+from types import FrameType
 from typing import Any, cast
 
-from softmark.sandbox import absent, wire
+from softmark.sandbox import absent, explain, wire
 from softmark.sandbox.asking import Question, StudentProcess
+from softmark.sandbox.clock import limited, no_keyboard
+from softmark.sandbox.limits import Limits
 from softmark.sandbox.worker import Worker
 from softmark.sandbox.zygote import Ended
 
 
 class BareProcess(StudentProcess):
-    """Answers requests by calling the worker's code directly. It stops no endless loop and no crash."""
+    """Answers requests by calling the worker's code directly. It stops what clock.py can stop, and no crash."""
 
     alive = True
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, limits: Limits) -> None:
+        self._limits = limits
         self._came_from = os.getcwd()
         self._directory = str(directory)
         os.chdir(directory)  # where a worker runs, too
         self._worker = Worker(str(directory))
 
     def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
-        del cpu_seconds, wall_seconds  # nobody is outside to enforce it
-        reply = self._worker.reply(cast(dict[Any, Any], wire.unpack(_body(question.frame))))
+        request = cast(dict[Any, Any], wire.unpack(_body(question.frame)))
+        reply = b""
+        with (
+            no_keyboard(self._is_own),
+            limited(cpu_seconds, min(self._limits.wall(cpu_seconds), wall_seconds)) as clock,
+        ):
+            reply = self._worker.reply(request)
+        if clock.interrupted:
+            raise KeyboardInterrupt
+        if clock.expired:
+            limit = self._limits.cpu_seconds if request["op"] == "call" else cpu_seconds
+            raise explain.out_of_time(limit, cpu_seconds, clock.cpu, clock.wall)
         question.body_size(reply[: wire.PREFIX])  # raises if it is too large to be graded, too
         return bytes(_body(reply))
 
     def cpu_seconds(self) -> float:
-        return 0.0  # not measured here
+        return time.process_time()
 
     def printed(self) -> tuple[str, str]:
         return "", ""  # it went to the student's own terminal
@@ -46,6 +61,10 @@ class BareProcess(StudentProcess):
             self._forget()
         self.alive = False
         return None
+
+    def _is_own(self, frame: FrameType) -> bool:
+        """Whether this is the student's own code."""
+        return frame.f_code.co_filename.startswith(self._directory)
 
     def _forget(self) -> None:
         """The submission's modules: `softmark check --watch` loads them again when they have changed."""

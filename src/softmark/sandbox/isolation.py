@@ -14,6 +14,8 @@ from typing import Protocol
 from softmark.sandbox import landlock, probe, rlimits
 from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.bare import BareProcess
+from softmark.sandbox.child import ChildProcess
+from softmark.sandbox.clock import is_debugged
 from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.levels import Level
 from softmark.sandbox.limits import Limits
@@ -122,11 +124,23 @@ class Bare:
     def __init__(self) -> None:
         self._root = ScratchRoot()
 
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess:
-        return BareProcess(self._root.make(files, None))
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess | ChildProcess:
+        return BareProcess(self._root.make(files, None), limits)
 
     def close(self) -> None:
         self._root.close()
+
+
+class Own(Bare):
+    """Level `none` on a student's own machine: in a child of this process, where that can be had.
+
+    A debugger that follows this process would not follow the child: what it follows stays here.
+    """
+
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess | ChildProcess:
+        if forking_works() and not is_debugged():
+            return ChildProcess(self._root.make(files, None), limits)
+        return super().open(files, limits)
 
 
 def forking_works() -> bool:

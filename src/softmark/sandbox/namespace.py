@@ -15,6 +15,7 @@ import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -45,16 +46,20 @@ class Notebook:
         return {name: "".join(linecache.getlines(file)).encode() for file, name in self._cells.items()}
 
     def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess:
-        return _NotebookProcess(self._namespace, self._cells)
+        return _NotebookProcess(self._namespace, self._cells, limits)
 
     def close(self) -> None:
         pass
 
 
 class _NotebookProcess(BareProcess):
-    def __init__(self, namespace: Mapping[str, Any], cells: Mapping[str, str]) -> None:
-        super().__init__(Path.cwd())
+    def __init__(self, namespace: Mapping[str, Any], cells: Mapping[str, str], limits: Limits) -> None:
+        super().__init__(Path.cwd(), limits)
+        self._namespace = namespace
         self._worker = _NotebookWorker(namespace, cells)
+
+    def _is_own(self, frame: FrameType) -> bool:
+        return frame.f_globals is self._namespace
 
 
 class _NotebookWorker(Worker):

@@ -1,0 +1,106 @@
+"""Ends a call that takes too long in this very process, and one that its user stops with Ctrl-C. Level `none` only.
+
+A timer interrupts the program every so often; when the time is up, its handler raises in the student's code, and again
+at every tick until the code gives up, for it may catch anything. The same holds for Ctrl-C. Only Python code can be
+stopped like this: what hangs in a C library hangs until it returns. While a debugger is at work the clock stands still.
+Signals come to the main thread only, so in another one, as on a system without this timer, nothing is limited.
+"""
+
+from __future__ import annotations
+
+import builtins
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+_TICK = 0.05
+
+
+class Stopped(BaseException):
+    """Raised in the student's code when its time is up or its user has pressed Ctrl-C."""
+
+
+class Clock:
+    """The time that one call has taken so far, of the processor's and of the clock on the wall."""
+
+    def __init__(self, cpu_seconds: float, wall_seconds: float) -> None:
+        self._cpu_allowed, self._wall_allowed = cpu_seconds, wall_seconds
+        self._latest = time.process_time(), time.monotonic()
+        self.cpu = self.wall = 0.0
+        self.interrupted = False
+        self.running = False
+
+    @property
+    def expired(self) -> bool:
+        """Whether it has taken too long."""
+        return self.cpu > self._cpu_allowed or self.wall > self._wall_allowed
+
+    def tick(self, _number: int, _frame: FrameType | None) -> None:
+        """Count the time since the last tick, and stop the call if that was too much."""
+        now = time.process_time(), time.monotonic()
+        if not is_debugged():
+            self.cpu += now[0] - self._latest[0]
+            self.wall += now[1] - self._latest[1]
+        self._latest = now
+        self._stop_if_due()
+
+    def interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        """Stop the call for its user."""
+        self.interrupted = True
+        self._stop_if_due()
+
+    def _stop_if_due(self) -> None:
+        if self.running and (self.interrupted or self.expired):
+            raise Stopped
+
+
+def is_debugged() -> bool:
+    """Whether a debugger follows this program."""
+    monitoring = getattr(sys, "monitoring", None)  # Python 3.12 and later
+    by_events = monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) is not None
+    return sys.gettrace() is not None or by_events
+
+
+@contextmanager
+def limited(cpu_seconds: float, wall_seconds: float) -> Iterator[Clock]:
+    """Within this block what takes longer is stopped; whether it was is to be asked of the clock afterwards."""
+    clock = Clock(cpu_seconds, wall_seconds)
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield clock
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGALRM, signal.SIGINT)}
+    try:
+        signal.signal(signal.SIGALRM, clock.tick)
+        signal.signal(signal.SIGINT, clock.interrupt)
+        signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
+        clock.running = True
+        yield clock
+    except Stopped:
+        pass
+    finally:
+        clock.running = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+
+@contextmanager
+def no_keyboard(is_own: Callable[[FrameType], bool]) -> Iterator[None]:
+    """Within this block input() fails for the student's own code, as it does while grading, and for nobody else."""
+    original = builtins.input
+
+    def refused(*prompt: Any) -> str:
+        if is_own(sys._getframe(1)):
+            raise EOFError("EOF when reading a line")
+        return original(*prompt)
+
+    builtins.input = refused
+    try:
+        yield
+    finally:
+        builtins.input = original
