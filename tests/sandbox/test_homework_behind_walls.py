@@ -13,7 +13,9 @@ import pytest
 import torch
 from torch import nn
 
+from softmark.sandbox.failures import StudentFailure
 from tests.sandbox.confined import LEVELS, Outcome, attempt
+from tests.sandboxes import loaded, sandbox, value
 
 
 @pytest.fixture(params=LEVELS)
@@ -87,3 +89,41 @@ class TestOrdinaryWork:
         """The operation gives its result behind the walls as before them."""
         outcome = attempt(lambda: bool(action()), level)
         assert outcome == Outcome(value=True)
+
+
+REFUSED = """
+import os, socket, subprocess
+
+def opens():
+    open("/etc/passwd")
+
+def connects():
+    socket.socket()
+
+def starts():
+    subprocess.run(["/bin/true"])
+
+def becomes():
+    os.execv("/bin/true", ["true"])
+
+def leaves():
+    os.setsid()
+
+def changes():
+    os.chown(".", 0, 0)
+"""
+
+
+class TestRefusal:
+    """What a student reads who tries what is refused."""
+
+    @pytest.mark.parametrize("name", ["opens", "connects", "starts", "becomes", "leaves", "changes"])
+    def test_is_told_as_the_rule(self, name: str) -> None:
+        """By whichever errno a call was refused: that these things are not available, and not only an exception."""
+        with sandbox() as opened, loaded(opened, REFUSED) as worker:
+            with pytest.raises(StudentFailure) as caught:
+                value(worker, name)
+            assert caught.value.category == "error"
+            assert "raised PermissionError: " in caught.value.fact
+            assert caught.value.fact.endswith("not available")
+            assert worker.alive

@@ -12,6 +12,7 @@ import pytest
 from softmark.sandbox import scratch
 from softmark.sandbox.scratch import ScratchRoot
 from tests.sandbox.confined import INSTRUCTOR, IS_ROOT, Outcome, _as_instructor, _send, forked, scratch_of
+from tests.sandboxes import KINDS, loaded, sandbox
 
 
 def nest(place: Path, depth: int) -> None:
@@ -125,6 +126,19 @@ class TestScratchRoot:
         assert stat.S_IMODE(root.path.stat().st_mode) == 0o711
         assert root.make({}, None) != root.make({}, None)
         root.close()
+
+
+class TestEnd:
+    """The temporary directory, once nobody grades any more."""
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_is_as_it_was(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Each kind of sandbox makes its directories there, and takes all of them away when it is closed."""
+        with scratch_of(os.geteuid(), 0o711) as temporary:
+            monkeypatch.setattr(scratch.tempfile, "tempdir", temporary)
+            with sandbox(kind) as opened, loaded(opened, "open('left.txt', 'w').write('x')\n"):
+                assert [path.name for path in Path(temporary).rglob("left.txt")] == ["left.txt"]
+            assert os.listdir(temporary) == []
 
 
 class TestUsage:
