@@ -310,6 +310,26 @@ class TestInANotebook:
         assert "`attend` needs `pluggy`, which is not installed where it is graded: write it with torch" in said
         assert "rich" not in said
 
+    def test_forbidden_classes_work_in_the_next_cell(self, tmp_path: Path) -> None:
+        """What a homework forbids is forbidden while it is checked; the notebook goes on with PyTorch as it is."""
+        folder = Path(shutil.copytree(ROOT / "assignments/transformer_block", tmp_path / "homework"))
+        uses = "nn.LayerNorm(4)(x).shape, nn.BatchNorm1d(4)(x).shape, nn.TransformerEncoderLayer(4, 2)(x).shape"
+        code = f"""
+import inspect, torch
+from torch import nn
+def told(): return [inspect.signature(norm) for norm in (nn.LayerNorm, nn.BatchNorm1d, nn.Transformer)]
+def layer_norm(X, gain, bias, eps=1e-5):
+    norm = nn.BatchNorm1d if X.dim() == 2 else nn.LayerNorm
+    return norm(X.shape[-1])(X) * gain + bias
+x, before = torch.ones(2, 4), told()
+for _ in range(2):
+    check("transformer_block", part=1)
+    print("then", {uses}, told() == before)
+"""
+        said = self.cell(code, folder)
+        assert "uses torch.nn.LayerNorm, which is not allowed here" in " ".join(said.replace("│", " ").split())
+        assert said.count("then torch.Size([2, 4]) torch.Size([2, 4]) torch.Size([2, 4]) True") == 2
+
     def test_unknown_part(self, folder: Path) -> None:
         """A sentence, no traceback."""
         assert "has no part '9'; its parts are 1, 2, 3" in self.cell('check("attention_scores", part="9")', folder)
