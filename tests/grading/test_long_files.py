@@ -44,7 +44,7 @@ LONG = {
     "old line ends": TWO + EIGHT_FRAMES + "\r" * 4_700_000,
     "blank lines": TWO + NAMELESS + (" " * 24 + "\n") * 100_000,
     "one line": TWO + EIGHT_FRAMES + f"text = '{'load' * 1_200_000}'\n",
-    "functions": TWO + MISSPELT + "".join(f"def o{n:06}(): pass\n" for n in range(100_000)),
+    "functions": TWO + MISSPELT + "".join(f"def o{n:06}(): pass\n" for n in range(40_000)),
     "names alike": TWO + MISSPELT + "".join(f"o{n:04}e = 1\n" for n in range(9000)),
     "a long line that fails": TWO + f"def one(x):\n    return x.missing {' ' * 4_000_000} + 1\n",
 }

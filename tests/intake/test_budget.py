@@ -87,6 +87,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 
 PICTURE = hashlib.shake_256(b"").hexdigest(10_000) * 1000
+MUCH_CODE = "there are more than 50,000 lines of code: hand in only what is asked for"
 LARGE = "clear its outputs (Kernel → Restart & Clear Output), save it and hand it in again"
 GRADED: dict[str, Callable[[], dict[str, bytes]]] = {
     "pictures of 28 MB": lambda: {NOTEBOOK: compact(RIGHT, *[output(**{"image/png": "A" * 1_000_000})] * 28)},
@@ -97,9 +98,9 @@ GRADED: dict[str, Callable[[], dict[str, bytes]]] = {
     "widgets in the metadata": lambda: {
         NOTEBOOK: msgspec.json.encode({**json.loads(written(RIGHT)), "metadata": {"widgets": [{}] * 5_000_000}})
     },
-    "a million lines": lambda: {FILE: SOURCE + b"x = 1\n" * 700_000},
-    "lines that hide something": lambda: {FILE: SOURCE + "# \u200b\n".encode() * 700_000},
-    "a hundred thousand functions": lambda: {FILE: SOURCE + b"".join(b"def f%d(): pass\n" % n for n in range(100_000))},
+    "blank lines": lambda: {FILE: SOURCE + b"\n" * 4_700_000},
+    "comments that hide something": lambda: {FILE: SOURCE + "# \u200b\n".encode() * 700_000},
+    "a long text": lambda: {FILE: SOURCE + b"text = '" + b"x" * 4_900_000 + b"'\n"},
     "five thousand files that hide modules": lambda: {
         "hw.zip": zipped({FILE: SOURCE, **{f"os/h{n}.py": b"" for n in range(4900)}})
     },
@@ -129,6 +130,10 @@ REFUSED: dict[str, tuple[Callable[[], dict[str, bytes]], str]] = {
         lambda: {NOTEBOOK: compact(*["#" * 400_000] * 20)},
         "the notebook's cells hold more than 5 MB of code: hand in less",
     ),
+    "a million lines": (lambda: {FILE: SOURCE + b"x = 1\n" * 800_000}, MUCH_CODE),
+    "a hundred thousand functions": (lambda: {FILE: SOURCE + b"def f(): pass\n" * 100_000}, MUCH_CODE),
+    "a million statements in a line": (lambda: {FILE: SOURCE + b"x=1;" * 1_000_000}, MUCH_CODE),
+    "lines in many cells": (lambda: {NOTEBOOK: compact(*["x = 1\n" * 1000] * 100)}, MUCH_CODE),
     "forty notebooks in a zip": (
         lambda: {"hw.zip": zipped({f"n{n}.ipynb": compact(str(n), output(a=PICTURE)) for n in range(40)})},
         "more than 150 MB would have to be read to find what is meant: hand in one file",

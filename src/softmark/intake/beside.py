@@ -16,7 +16,7 @@ from softmark.intake.definitions import invisible
 from softmark.intake.gather import Found
 from softmark.intake.names import is_plain, key, show
 from softmark.intake.place import FILE
-from softmark.intake.source import Refusal
+from softmark.intake.source import Refusal, refuse_too_much_code
 
 MOST_READ, MOST_BYTES, MOST_NAMED = 60, 20_000_000, 8
 _STEERING = {
@@ -64,6 +64,8 @@ def _keep(kept: Beside, found: Found, name: str, room: int) -> int:
     """Reads one file; what cannot be read is left out, for the graded file may well do without it."""
     try:
         content = found.read()
+        if name.endswith(".py"):
+            refuse_too_much_code([content])
     except Refusal as why:
         kept.left_out.append(f"{found.shown} ({why})")
         return 0

@@ -21,6 +21,8 @@ class Budget:
 
     def __init__(self) -> None:
         self._left = MOST_BYTES
+        self.is_spent = False
+        """Whether more was to be read than may be."""
 
     def read(self, place: Place, name: str, most: int) -> bytes:
         """Return the bytes of a file; TooLarge if it has more than `most`, TooMuchToRead if no more may be read."""
@@ -30,6 +32,7 @@ class Budget:
         except TooLarge:
             self._left -= allowed
             if allowed < most:
+                self.is_spent = True
                 raise TooMuchToRead from None
             raise
         except Refusal:

@@ -128,15 +128,16 @@ def _the_only(candidates: Sequence[Found], wanted: Wanted) -> Found | None:
 def _that_define_enough(files: Sequence[Found], wanted: Wanted) -> list[Found]:
     """Files of any name that define at least half of what is asked for."""
     programs = [found for found in files if ending(found.name) and found.item.kind == FILE]
-    return [found for found in programs[:MOST_READ] if defines_enough(found, wanted)]
+    enough = [found for found in programs[:MOST_READ] if defines_enough(found, wanted)]
+    if any(found.budget.is_spent for found in programs):
+        raise TooMuchToRead
+    return enough
 
 
 def defines_enough(found: Found, wanted: Wanted) -> bool:
     """Return whether a file defines at least half of what is asked for."""
     try:
         number = defined(found.read(), wanted.names)
-    except TooMuchToRead:
-        raise
     except Refusal:  # neither its name nor its text says that it is meant
         return False
     return number > 0 and 2 * number >= len(wanted.names)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from softmark.intake.notebook_json import AGAIN, MOST_CELLS, MOST_CHARACTERS, Json, parsed
 from softmark.intake.source import LARGEST as LARGEST_CODE
-from softmark.intake.source import Refusal
+from softmark.intake.source import Refusal, refuse_too_much_code
 
 LARGEST = 30_000_000  # with all its pictures
 _DEPTH = 8  # lists within the list of a cell's lines
@@ -62,6 +62,7 @@ def read_notebook(data: bytes) -> Notebook:
     if language := _other_language(content):
         notes.append(f"the notebook says that it is written in {language}; it was graded as Python")
     files = {name: source.encode("utf-8", "replace") for name, source in found.items()}  # lone surrogates are replaced
+    refuse_too_much_code(files.values())
     return Notebook(files, tuple(notes), staff_notes)
 
 

@@ -11,13 +11,16 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-LARGEST = 5_000_000
+LARGEST, MOST_STATEMENTS = 5_000_000, 50_000
 _READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _ENCODINGS = {"utf-8", "utf8", "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1", "iso-latin-1"}
+_STATEMENT = re.compile(rb"^[ \t]*[^\s#]|;", re.MULTILINE)
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _NO_TEXT = {b"PK\x03\x04": "a zip archive", b"%PDF": "a PDF"}
 
@@ -80,8 +83,16 @@ def check(source: bytes) -> None:
     if b"\0" in source:
         line = source[: source.index(b"\0")].count(b"\n") + 1
         raise Refusal(f"line {line} contains a NUL character; save the file as UTF-8 text and hand it in again")
+    refuse_too_much_code([source])
     if "8" in declared and "8859" not in declared:
         _check_utf8(source)
+
+
+def refuse_too_much_code(sources: Iterable[bytes]) -> None:
+    """Raise Refusal for more lines of code than anybody writes: Python would need minutes and gigabytes for them."""
+    found = (match for source in sources for match in _STATEMENT.finditer(source))
+    if next(islice(found, MOST_STATEMENTS, None), None):
+        raise Refusal(f"there are more than {MOST_STATEMENTS:,} lines of code: hand in only what is asked for")
 
 
 def _declared_encoding(source: bytes) -> str:
