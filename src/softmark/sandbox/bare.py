@@ -16,7 +16,7 @@ from typing import Any, cast
 from softmark.sandbox import absent, explain, wire
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.clock import limited, no_keyboard
-from softmark.sandbox.limits import Limits
+from softmark.sandbox.limits import DEFAULTS, Limits
 from softmark.sandbox.worker import Worker
 from softmark.sandbox.zygote import Ended
 
@@ -26,7 +26,7 @@ class BareProcess(StudentProcess):
 
     alive = True
 
-    def __init__(self, directory: Path, limits: Limits) -> None:
+    def __init__(self, directory: Path, limits: Limits = DEFAULTS) -> None:
         self._limits = limits
         self._came_from = os.getcwd()
         self._directory = str(directory)

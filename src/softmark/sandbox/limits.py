@@ -35,3 +35,7 @@ class Limits:
     def of_a_worker(self) -> int:
         """Return the seconds of processor time after which the kernel ends a worker, whatever it is asked."""
         return math.ceil(self.import_seconds + _TESTS_OF_A_WORKER * self.cpu_seconds)
+
+
+DEFAULTS = Limits()
+"""What a homework has that sets none."""
