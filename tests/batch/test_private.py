@@ -33,7 +33,7 @@ class TestResults:
     @pytest.mark.parametrize("umask", [0, 0o022])
     def test_of_a_class_and_of_one_file(self, umask: int, course: Path, tmp_path: Path) -> None:
         """Whatever the umask is."""
-        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "ben": {}})
+        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "ben": {"notes.txt": ""}})
         for name, path in (("class", folder), ("one", folder / "ada" / FILE)):
             assert run(path, "-o", tmp_path / "results" / name, umask=umask).returncode == 0
             assert rights(tmp_path / "results" / name) == CLOSED

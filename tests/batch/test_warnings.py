@@ -15,7 +15,7 @@ class TestDoubtfulSubmissions:
 
     def test_are_said_first(self, course: Path, tmp_path: Path) -> None:
         """A folder that would be somebody's but for its name."""
-        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "cyd": {}, ".ben": {FILE: RIGHT}})
+        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "cyd": {"notes.txt": ""}, ".ben": {FILE: RIGHT}})
         done = run(folder, "-o", tmp_path / "results")
         assert done.returncode == 1
         assert done.stdout.startswith(
@@ -89,7 +89,7 @@ class TestNamesOfTheConfiguration:
         rule = '[[forbidden]]\nnames = [\n  "torch.relu",\n  "torch.nn.GRUU",\n]\ninstead = "sums"\n'
         config.write_text(config.read_text() + rule)
         line = config.read_text().splitlines().index('  "torch.nn.GRUU",') + 1
-        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "ben": {}})
+        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "ben": {"notes.txt": ""}})
         for words in ((folder, "-o", tmp_path / "results"), (folder / "ada" / FILE,)):
             done = run(*words)
             assert done.returncode == 2
