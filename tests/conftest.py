@@ -64,11 +64,11 @@ class Bench:
 
     grader: Grader
     scratch: Path
+    file: str
 
     def grade(self, source: str) -> Result:
-        """Grades a source text as `attention_scores`."""
-        name = "attention_scores.py"
-        return list(self.grader.grade(Job(Submission(id="test"), name, {name: source.encode()})))[-1]
+        """Grade a source text as the homework's file."""
+        return list(self.grader.grade(Job(Submission(id="test"), self.file, {self.file: source.encode()})))[-1]
 
     def processes(self) -> list[int]:
         """Processes below the engine, but for the zygote."""
@@ -81,19 +81,19 @@ class Bench:
 
 
 @contextmanager
-def started_bench(course: Path) -> Iterator[Bench]:
+def opened_bench(course: Path, homework: str = "attention_scores") -> Iterator[Bench]:
     """One engine for many submissions; its scratch directories are where the test can see them."""
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         Path(place).chmod(0o711)
         patch.setattr(tempfile, "tempdir", place)
-        with Grader(Setup(str(course), "attention_scores", STRONGEST, progress=False)) as grader:
-            grader.ready()
+        with Grader(Setup(str(course), homework, STRONGEST, progress=False)) as grader:
+            file = grader.ready().file
             patch.undo()
-            yield Bench(grader, Path(place))
+            yield Bench(grader, Path(place), file)
 
 
 @pytest.fixture(scope="session")
 def bench(short_course: Path) -> Iterator[Bench]:
     """A bench that most tests share."""
-    with started_bench(short_course) as bench:
+    with opened_bench(short_course) as bench:
         yield bench

@@ -1,27 +1,28 @@
 """Charging a mistake once: what a student's earlier parts get wrong is not charged to the parts that build on them.
 
 A part that builds on earlier ones (5 on 4; 6 on 3, 4 and 5) is judged given the student's own: its values by `carried`,
-of which a case can have one; everything else by `unless_inherited`.
+of which a case can have one; everything else by `unless_inherited`. An earlier part that passes all tests of its own
+excuses nothing.
 """
 
 import torch
 
 from reference import attention_scores as ref
-from softmark import Failed, agree, holds
+from softmark import Failed, agree, errs, holds, inherited
 
 
 def unless_inherited(earlier, check, *args, **kwargs):
-    """Make a check; when it fails although the earlier parts pass it, each with its arguments, this part is charged."""
+    """Make a check; its failure counts unless an earlier part, each with its arguments, errs and fails it, too."""
     try:
         check(*args, **kwargs)
     except Failed:
-        if all(holds(check, *part) for part in earlier):
+        if not any(inherited(check, *part) for part in earlier):
             raise
 
 
 def gives(want, function, *args):
-    """Whether the student's function gives this value, where that is no test of this part."""
-    return holds(lambda: agree(function(*args), want))
+    """Whether the student's function gives this value, where that is no test of this part; it does unless it errs."""
+    return not errs(function) or holds(lambda: agree(function(*args), want))
 
 
 def stable(student):

@@ -9,7 +9,7 @@ from graders.lstm_gates.earlier_parts import earlier
 from graders.lstm_gates.inputs import sequence_inputs
 from graders.lstm_gates.modules import in_float64, maker, random_weights, run, run_reference
 from graders.lstm_gates.pytorch import require_agreement
-from softmark import Failed, agree, draw, holds, keeps_dtype
+from softmark import Failed, agree, draw, inherited, keeps_dtype
 from softmark.verdict import Category
 
 
@@ -31,7 +31,7 @@ def agree_module(student, inputs):
         x, _, _, *weights = sequence_inputs(t=2, n=2, d=3, h=4)
         if failure.verdict.category is not Category.ERROR or inputs[1].dtype is torch.float32:
             raise
-        if holds(keeps_dtype, student.lstm, x, None, None, *weights):
+        if not inherited(keeps_dtype, student.lstm, x, None, None, *weights):
             raise
         agree_module(student, narrowed(inputs))
 

@@ -4,7 +4,7 @@ import torch
 
 from graders.transformer_block.inputs import EPS, narrowed
 from reference import transformer_block as ref
-from softmark import Failed, agree, holds, keeps_dtype
+from softmark import Failed, agree, errs, holds, inherited, keeps_dtype
 from softmark.verdict import Answer, Category, current
 
 
@@ -39,7 +39,7 @@ class OwnOrReference:
 
 
 def charge(student, check, own, want, args, before):
-    """Make a check(own, want, *args); its failure counts unless an earlier part, whose values are right, fails it, too.
+    """Make a check(own, want, *args); its failure counts unless an earlier part that errs fails it, too.
 
     `before` lists the earlier parts: the name and the arguments to try it with.
     """
@@ -50,8 +50,16 @@ def charge(student, check, own, want, args, before):
             raise
 
 
-def is_to_blame(check, own, want, args):
-    return holds(agree_unnamed, own, want, *args) and not holds(check, own, want, *args)
+def is_to_blame(check, own, want, args, make=lambda own: own):
+    """Whether an earlier function, or what is made of an earlier class, errs and fails a check although it is right."""
+    if not errs(own):
+        return False
+
+    def is_right_and_fails():
+        made = make(own)
+        return holds(agree_unnamed, made, want, *args) and not holds(check, made, want, *args)
+
+    return current().apart(is_right_and_fails, False)
 
 
 def parts_1_and_2(X, p):
@@ -77,10 +85,10 @@ def keeps_float64(student):
 
 
 def keeps(student, dtype):
-    """Whether parts 1 and 2 give results of the dtype of their inputs."""
+    """Whether parts 1 and 2 give results of the dtype of their inputs; they do unless they err."""
     X, b = torch.eye(3, dtype=dtype), torch.ones(3, dtype=dtype)
     parts = (student.layer_norm, (X, b, b, EPS)), (student.feed_forward, (X, X, b, X, b))
-    return all(holds(keeps_dtype, part, *given, dtypes=[dtype]) for part, given in parts)
+    return not any(inherited(keeps_dtype, part, *given, dtypes=[dtype]) for part, given in parts)
 
 
 def in_float32(student, value):

@@ -24,7 +24,7 @@ from graders.transformer_block.modules import (
     torch_layer,
 )
 from reference import transformer_block as ref
-from softmark import Failed, agree, causal, draw, gradients_agree, holds, raises, uses_weights
+from softmark import Failed, agree, causal, draw, errs, gradients_agree, holds, raises, uses_weights
 from softmark.verdict import Answer, current
 
 VOCABULARY, LONGEST, D, N_HEADS, D_FF, LAYERS = SMALL = 11, 9, 12, 3, 7, 2
@@ -84,7 +84,9 @@ def agree_transformer(student, weights, tokens, *sizes):
 
 
 def is_a_stack_of_own_blocks(student, run_own, *given):
-    """Whether the answer is right given the student's own part 5."""
+    """Whether the answer is right given the student's own part 5, which errs."""
+    if not errs(student.TransformerBlock):
+        return False
     right = holds(agree_unnamed, run_own, run_block_by_block, *given, carried={"run_block": own_runner(student)})
     carried = current().carried
     carried[:] = ["TransformerBlock" if name == "run_block" else name for name in carried]
@@ -104,7 +106,7 @@ def test_transformer_parameters(student):
     if not same_shapes(reference_shapes(*SMALL, False), shapes_around(block)):
         raise RuntimeError("the reference's parameters are not those of the handout")
     own = own_transformer(student, *SMALL, False)
-    if not holds(lambda: own.has_entries(shapes_around(own_block(student).state_dict()))):
+    if not (errs(student.TransformerBlock) and holds(own.has_entries, shapes_around(own_block(student).state_dict()))):
         agree(own_shapes, reference_shapes, *SMALL, False)
         own.has_entries(reference_shapes(*SMALL, False))
     uses_weights(own, draw_ids(3))
@@ -196,7 +198,8 @@ def charge_transformer(student, check, own, ours, tokens):
     try:
         check(own, ours, tokens)
     except Failed:
-        if not is_to_blame(check, loaded(own_block(student), weights), block, [X, causal_mask(5)]):
+        args = X, causal_mask(5)
+        if not is_to_blame(check, student.TransformerBlock, block, args, lambda _: loaded(own_block(student), weights)):
             raise
 
 

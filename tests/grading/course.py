@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -43,6 +44,20 @@ def write_course(root: Path, hidden: str, points: Sequence[float] = (4,), limits
     (folder / "homework.toml").write_text(head)
     (folder / "test_hidden.py").write_text(IMPORTS + hidden)
     return root
+
+
+@contextmanager
+def references_of(root: Path) -> Iterator[None]:
+    """`from reference import …` means this course's in this process, and no other's before or after."""
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "reference"}
+    sys.path.insert(0, str(root))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(root))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "reference"]:
+            del sys.modules[name]
+        sys.modules.update(before)
 
 
 def talk(

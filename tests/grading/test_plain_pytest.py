@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from softmark.sandbox.zygote import Zygote
-from tests.grading.course import write_course
+from tests.grading.course import references_of, write_course
 from tests.sandboxes import STRONGEST as LEVEL
 from tests.sandboxes import zygote
 
@@ -89,6 +89,27 @@ class TestPlainPytest:
         done = run("graders/tiny", "--submission", "half.py", "-k", "1.0")
         done.assert_outcomes(passed=1, deselected=3)
         assert "softmark: 0.5 of 4 points" in done.stdout.str()
+
+    @pytest.mark.parametrize("chosen", ["-k", "::"])
+    def test_an_earlier_part_that_did_not_run_may_be_wrong(
+        self, chosen: str, course: Path, run: Callable[..., pytest.RunResult]
+    ) -> None:
+        """Carried error asks for the earlier part's tests; where they did not run, a line says what is assumed."""
+        (course / "reference/tiny.py").write_text(
+            "def one(x):\n    return x + 1\n\n\ndef two(x):\n    return one(x) * 2\n"
+        )
+        hidden = course / "graders/tiny/test_hidden.py"
+        text = hidden.read_text().replace(
+            "agree(student.two, lambda x: x * 2, 3.0)",
+            'agree(student.two, ref.two, draw("n", n=5), carried={"one": student.one})',
+        )
+        hidden.write_text("from reference import tiny as ref\n" + text)
+        (course / "half.py").write_text("def one(x):\n    return x + 2\n\n\ndef two(x):\n    return one(x) * 2\n")
+        words = ["graders/tiny", "-k", "test_two"] if chosen == "-k" else ["graders/tiny/test_hidden.py::test_two"]
+        with references_of(course):
+            done = run(*words, "--submission", "half.py")
+        assert "part 1 was not run: later parts are judged as if it were wrong" in done.stdout.str()
+        assert done.parseoutcomes()["passed"] == 1
 
     def test_a_test_can_be_named(self, run: Callable[..., pytest.RunResult]) -> None:
         """One test alone is no broken homework, although its weight is not its part's points."""

@@ -8,6 +8,9 @@ full marks: no case may spoil the next submission's grading. Nor may a case make
     outcome = "neighbours"  every other part keeps full marks
     outcome = "full"        nothing is lost
     outcome = "nothing"     the file cannot be loaded: every part 0, one reason at the top that matches `says`
+    outcome = "unearned"    the parts and tests of `nothing_for` earn nothing, everything else keeps full marks
+
+A case is one of attention_scores, unless it names another `homework`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import pytest
 
 from softmark.grading.result import Outcome, Result, Status, encode
 from softmark.report.gradescope import encoded
-from tests.conftest import Bench, started_bench
+from tests.conftest import ROOT, Bench, opened_bench
 from tests.notebooks import job, written
 from tests.processes import peak_of
 from tests.sandbox.confined import needs_root
@@ -53,7 +56,7 @@ def old_bench(short_course: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     python.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "executable", str(python))
-        with started_bench(short_course) as bench:
+        with opened_bench(short_course) as bench:
             patch.undo()
             yield bench
 
@@ -67,10 +70,28 @@ def said(result: Result) -> str:
     return "\n".join(facts)
 
 
+@pytest.fixture(scope="module")
+def lstm_bench() -> Iterator[Bench]:
+    with opened_bench(ROOT, "lstm_gates") as opened:
+        yield opened
+
+
+def of(homework: str) -> list[Path]:
+    """The cases of a homework."""
+    every = {case: tomllib.loads((case / "case.toml").read_text()) for case in sorted(CASES.iterdir())}
+    return [case for case, expected in every.items() if expected.get("homework", "attention_scores") == homework]
+
+
 class TestRedteam:
     """What must hold for every case, through the real sandbox."""
 
-    @pytest.mark.parametrize("case", sorted(CASES.iterdir()), ids=lambda case: case.name)
+    @pytest.mark.parametrize("case", of("lstm_gates"), ids=lambda case: case.name)
+    def test_of_another_homework(self, case: Path, lstm_bench: Bench) -> None:
+        """The same where one part runs another many times."""
+        reference = (ROOT / "reference/lstm_gates.py").read_text()
+        self._check(case, lstm_bench.grade(reference + "\n\n" + (case / "spoil.py").read_text()), lstm_bench)
+
+    @pytest.mark.parametrize("case", of("attention_scores"), ids=lambda case: case.name)
     def test_costs_what_it_must_and_nothing_else(self, case: Path, bench: Bench, reference_source: str) -> None:
         """The part spoilt loses its marks with a clear message, all others keep theirs, and nothing is left."""
         result = bench.grade(reference_source + "\n\n" + (case / "spoil.py").read_text())
@@ -116,6 +137,12 @@ class TestRedteam:
 
     def _check_full(self, result: Result, expected: dict[str, str]) -> None:
         assert lost(result) == {}, said(result)
+
+    def _check_unearned(self, result: Result, expected: dict[str, list[str]]) -> None:
+        assert result.status is Status.GRADED
+        unearned = tuple(f"{number}." for number in expected["nothing_for"])
+        for test in result.tests:
+            assert test.score == (0 if f"{test.number}.".startswith(unearned) else test.max_score), test.number
 
     def _check_nothing(self, result: Result, expected: dict[str, str]) -> None:
         assert result.status is Status.NOT_GRADABLE

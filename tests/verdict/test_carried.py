@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from softmark.verdict import Case, agree, draw, holds, judging
+from softmark.verdict import Case, Standing, agree, draw, errs, holds, inherited, judging
 from softmark.verdict.carried import AT_MOST
+from softmark.verdict.truth import truth_of
 from tests.verdict import lecture as ref
 from tests.verdict.lecture import softmax_rows
 from tests.verdict.students import InProcess, failure
@@ -120,12 +121,45 @@ class TestGuards:
         [
             lambda Q, K: torch.zeros(Q.shape[-2], K.shape[-2], dtype=Q.dtype),
             lambda Q, K: torch.arange(35.0, dtype=Q.dtype).reshape(5, 7),
+            lambda Q, K: 1 + 1e-6 * torch.tanh(unscaled(Q, K)),
+            lambda Q, K: 1e-9 * unscaled(Q, K),
         ],
-        ids=["zeros", "constant"],
+        ids=["zeros", "constant", "with a trace of them", "of no effect"],
     )
     def test_must_depend_on_its_inputs(self, case, qkv, earlier):
-        """A constant of the right shape makes later parts trivial."""
+        """A constant of the right shape makes later parts trivial, and so does one with a trace of the inputs."""
         failure(agree, attention_on(earlier), ref.attention, *qkv, carried={"scores": InProcess(earlier)})
+        assert case.carried == []
+
+    def test_must_depend_on_them_in_every_call(self, case):
+        """An earlier part that is honest in one call does not stand for the others."""
+        calls = []
+
+        def once(S):
+            calls.append(S)
+            return S / 2 if len(calls) % 2 else torch.full_like(S, 0.5)
+
+        def twice(S):
+            return ref.softmax_rows(ref.softmax_rows(S))
+
+        def own(S):
+            return torch.full_like(S, 0.5)
+
+        failure(agree, InProcess(own), twice, draw("n m", n=5, m=7), carried={"softmax_rows": InProcess(once)})
+
+    def test_must_not_answer_otherwise_when_it_counts(self, case, qkv):
+        """A lie that waits for the question that counts must guess which of them it is."""
+        lies = []
+
+        def lying_once(Q, K):
+            lies.append(1)
+            return unscaled(Q, K) if len(lies) > 1 else torch.ones(5, 7, dtype=Q.dtype)
+
+        def attention(Q, K, V, mask=None):
+            A = torch.full((5, 7), 1 / 7, dtype=Q.dtype)
+            return A @ V, A
+
+        failure(agree, InProcess(attention), ref.attention, *qkv, carried={"scores": InProcess(lying_once)})
         assert case.carried == []
 
     def test_must_be_mostly_finite(self, case, qkv):
@@ -202,6 +236,76 @@ class TestGuards:
         agree(InProcess(attention), attention, *qkv, carried={"scores": InProcess(ref.scores)})
         with pytest.raises(TypeError, match='carried names "softmax_rows", which is imported from another file'):
             agree(InProcess(attention), attention, *qkv, carried={"softmax_rows": InProcess(with_residual)})
+
+
+class TestOwnPart:
+    """What an earlier function did in the tests of its own part decides whether it can be carried."""
+
+    def test_no_error_of_its_own(self, qkv):
+        """A function that passes all tests of its part has no error to carry, whatever it answers now."""
+        with judging(Case(seed=5, standing_of=lambda name: Standing(errs=False))) as case:
+            earlier = InProcess(unscaled)
+            failure(agree, attention_on(unscaled), ref.attention, *qkv, carried={"scores": earlier})
+        assert case.carried == []
+        assert earlier.calls == 0
+
+    def test_one_of_two(self, qkv):
+        """Only the function that errs takes the place of the reference's."""
+
+        def over_queries(S):
+            return torch.softmax(S, -2)
+
+        earlier = {"scores": InProcess(unscaled), "softmax_rows": InProcess(over_queries)}
+        with judging(Case(seed=5, standing_of=lambda name: Standing(errs=name == "scores"))) as case:
+            agree(attention_on(unscaled), ref.attention, *qkv, carried=earlier)
+        assert case.carried == ["scores"]
+
+    def test_must_answer_again_what_it_answered_there(self, qkv):
+        """A function that was right in its own tests and is wrong now on the same inputs is no part to build on."""
+        Q, K, _ = qkv
+        met = (truth_of(ref.scores, (Q, K), {}),)
+        with judging(Case(seed=5, standing_of=lambda name: Standing(errs=True, met=met))) as case:
+            failure(agree, attention_on(unscaled), ref.attention, *qkv, carried={"scores": InProcess(unscaled)})
+        assert case.carried == []
+
+    def test_must_use_what_it_used_there(self, case):
+        """An input that mattered to right answers in its own tests must matter now; another one may be forgotten."""
+
+        def queries_only(Q, K):
+            if Q.shape == K.shape:
+                return ref.scores(Q, K)
+            return Q.sum(-1, keepdim=True) * torch.arange(K.shape[-2], dtype=Q.dtype)
+
+        carried = {"scores": InProcess(queries_only)}
+        square, zero = draw("n d", "n d", n=4, d=3), torch.zeros(4, 3, dtype=torch.float64)
+        draws = [draw("n d", "m d", "m e", n=5, m=7, d=3, e=4) for _ in range(8)]  # in each some input changes alone
+        for K, all_right in ((zero, True), (square[1], False)):
+            met = (truth_of(ref.scores, (square[0], K), {}),)
+            with judging(Case(seed=5, standing_of=lambda name, met=met: Standing(errs=True, met=met))):
+                rights = []
+                for qkv in draws:
+                    rights.append(holds(agree, attention_on(queries_only), ref.attention, *qkv, carried=carried))
+            assert all(rights) is all_right
+
+
+class TestInherited:
+    """Whether a later part is excused from a check, because an earlier function fails it, too."""
+
+    @pytest.mark.parametrize("errs_there", [True, False])
+    def test_only_where_it_errs(self, qkv, errs_there):
+        """A function that passes the tests of its own part excuses nothing."""
+        Q, K, _ = qkv
+        own = InProcess(unscaled, "scores")
+        with judging(Case(seed=5, standing_of=lambda name: Standing(errs=errs_there and name == "scores"))):
+            assert errs(own) is errs_there
+            assert inherited(agree, own, ref.scores, Q, K) is errs_there
+            assert not inherited(agree, InProcess(ref.scores, "scores"), ref.scores, Q, K)
+
+    def test_is_asked_apart(self, qkv):
+        """The earlier function is asked where the later part has not run."""
+        Q, K, _ = qkv
+        with judging(Case(seed=5, apart=lambda question, otherwise: otherwise)):
+            assert not inherited(agree, InProcess(unscaled), ref.scores, Q, K)
 
 
 class TestHolds:

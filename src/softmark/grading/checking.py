@@ -20,6 +20,7 @@ from pkgutil import resolve_name
 import msgspec
 import pytest
 
+from softmark.grading.apart import Apart
 from softmark.grading.declaration import Declaration
 from softmark.grading.desk import Desk
 from softmark.grading.errors import ConfigError, UsageError
@@ -151,7 +152,7 @@ class PublicTests(Desk):
     def judge(self, item: pytest.Item, session: StudentSession) -> Trial:
         """Once, wherever it fails: a second process is no cleaner where there is only this one."""
         self.session = session
-        return self._attempt(item, session)
+        return self._attempt(item, session, Apart())
 
     def _run(self, items: list[pytest.Item]) -> Result:
         homework, by_test = self._read(items)

@@ -7,7 +7,7 @@ gradescope-utils, the test's own end); `judge` runs a test and makes a CaseResul
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 from _pytest.subtests import SubtestReport
 
 from softmark.grading import trial
+from softmark.grading.apart import Apart
 from softmark.grading.entries import MistakesOnDemand
 from softmark.grading.handed import Handed
 from softmark.grading.hearing import seed_of
@@ -66,16 +67,43 @@ class Desk:
         return self._by_nodeid[base_nodeid(item)]
 
     def judge(self, item: pytest.Item, session: StudentSession) -> trial.Trial:
-        """Run one case of one test against the submission in hand.
+        """Run one case of one test against the submission in hand."""
+        [judged] = self.judge_all([item], session)
+        return judged
 
-        A failure in a worker that other parts have used is judged again in a fresh one (see session.py). Raises
-        SandboxLost if no process can be had any more.
+    def judge_all(self, items: Iterable[pytest.Item], session: StudentSession) -> Iterator[trial.Trial]:
+        """The trials of one part's cases; last of those that wait for a question about earlier functions (apart.py).
+
+        All questions that are waited for are asked in one worker, and the tests run again in another one.
         """
         self.session = session
-        judged = self._attempt(item, session)
-        if judged.failed and not session.hearing.pure:
+        begun: Iterator[tuple[pytest.Item, Apart]] = ((item, Apart()) for item in items)
+        while True:
+            waiting = []
+            for item, apart in begun:
+                judged = self._judged(item, session, apart)
+                if apart.waiting is None:
+                    session.standings.note(judged)
+                    yield judged
+                else:
+                    waiting.append((item, apart))
+            if not waiting:
+                return
             session.renew()
-            judged = self._attempt(item, session)
+            for item, apart in waiting:
+                session.begin(f"{self.spec_of(item).part}, apart", self.specs[0].nodeid)
+                apart.settle()
+            session.renew()
+            begun = iter(waiting)
+
+    def _judged(self, item: pytest.Item, session: StudentSession, apart: Apart) -> trial.Trial:
+        """Run a test; if it fails in a worker that other parts have used, judge it again in a fresh one (session)."""
+        judged = self._attempt(item, session, apart)
+        if apart.waiting is None and judged.failed and not session.hearing.pure:
+            session.renew()
+            judged = self._attempt(item, session, apart)
+        if apart.waiting is not None:
+            return judged
         for error in judged.errors:
             if isinstance(error, SandboxLost):
                 raise error
@@ -96,7 +124,7 @@ class Desk:
             )
             own.naming_budget = 0.0
             try:
-                judged = self._attempt(item, own)
+                judged = self._attempt(item, own, Apart())
             finally:
                 own.close()
                 self.session = session
@@ -110,23 +138,36 @@ class Desk:
         if self._mistakes is not None:
             name_mistakes(trials, self._mistakes)
 
-    def _attempt(self, item: pytest.Item, session: StudentSession) -> trial.Trial:
+    def _attempt(self, item: pytest.Item, session: StudentSession, apart: Apart) -> trial.Trial:
         spec = self.spec_of(item)
         budget = min(_NAMING_OF_A_CASE, session.naming_left(spec.part))
-        case = Case(item.nodeid, seed_of(item.nodeid), mistakes=self._mistakes, budget=budget, parts=self._parts)
+        case = Case(
+            item.nodeid,
+            seed_of(item.nodeid),
+            mistakes=self._mistakes,
+            budget=budget,
+            parts=self._parts,
+            standing_of=session.standing_of,
+            apart=apart.ask,
+        )
+        apart.case = case
         session.begin(spec.part, item.nodeid, shown=spec.visibility == "visible")
         start = time.monotonic()
-        precedents = self._precedents if budget else None  # they have the names that were looked for
+        # Precedents have the names that were looked for, and know nothing of what was asked apart.
+        precedents = self._precedents if budget and not apart.used else None
         if precedents is not None and (judged := precedents.of(item, session)) is not None:
             return replace(judged, seconds=time.monotonic() - start)
         self._trial = judged = trial.Trial(spec, case)
         trial.run(item, judged)
+        session.naming_spent[spec.part] += case.spent
+        if apart.waiting is not None:
+            return judged
+        case.let_go()
         if precedents is not None:
             precedents.keep(item, session, judged)
         if session.hearing.astray:  # what it was asked in vain may have changed it; this test has no precedents now
             session.renew()
-            return self._attempt(item, session)
-        session.naming_spent[spec.part] += case.spent
+            return self._attempt(item, session, apart)
         return judged
 
     @pytest.hookimpl(wrapper=True)

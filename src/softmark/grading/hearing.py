@@ -1,4 +1,8 @@
-"""The questions and answers of one test: what it has asked so far, and what it is known to be going to ask."""
+"""The questions and answers of one test: what it has asked so far, and what it is known to be going to ask.
+
+How a function did in the tests of its own part is a question, too, which the session answers (STANDING): the verdict
+rests on it as on any answer.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from softmark.sandbox.asking import Question
+
+STANDING = "standing"
 
 
 @dataclass
@@ -34,6 +40,14 @@ class Hearing:
     ahead: deque[tuple[Question, bytes | Exception]] = field(default_factory=deque)
     """What has been asked before the test asks it, with the answers, or what happened instead."""
     strayed: bool = False
+    consulted: set[str] = field(default_factory=set)
+    """The functions whose standing the verdict rests on."""
+
+    def consult(self, name: str, standing: bytes) -> None:
+        """Note that the verdict rests on how a function did in the tests of its own part."""
+        if name not in self.consulted:
+            self.consulted.add(name)
+            self.asked.append((Question({"op": STANDING, "name": name}, name.encode()), standing))
 
     @property
     def astray(self) -> bool:

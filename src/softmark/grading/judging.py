@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 import msgspec
@@ -111,18 +111,20 @@ class Judge:
 
     def _part(self, specs: Sequence[TestSpec], session: StudentSession, result: Result) -> Iterator[Result]:
         """The tests of one part; when it is finished, its mistakes are named and its tests rewritten."""
-        tests: list[tuple[TestSpec, list[Trial]]] = []
-        unrun: list[TestResult] = []
-        for spec in specs:
-            if session.out_of_time:
-                unrun.append(_not_run(spec))
-                continue
-            tests.append((spec, [self._desk.judge(item, session) for item in self._items[spec.nodeid]]))
-            if self._setup.progress:
-                result = result.with_test(_finished(*tests[-1]))
+        tests: dict[TestSpec, list[Trial]] = {spec: [] for spec in specs}
+        for trial in self._desk.judge_all(self._in_time(specs, session), session):
+            tests[trial.spec].append(trial)
+            if self._setup.progress and len(tests[trial.spec]) == len(trial.spec.cases):
+                result = result.with_test(_finished(trial.spec, tests[trial.spec]))
                 yield result
-        self._desk.name_mistakes([trial for _, trials in tests for trial in trials])
-        yield result.with_test(*unrun, *(_finished(spec, trials) for spec, trials in tests))
+        self._desk.name_mistakes([trial for trials in tests.values() for trial in trials])
+        yield result.with_test(*(_finished(s, trials) if trials else _not_run(s) for s, trials in tests.items()))
+
+    def _in_time(self, specs: Iterable[TestSpec], session: StudentSession) -> Iterator[pytest.Item]:
+        """The cases of tests that are begun before the time for the whole submission is used up."""
+        for spec in specs:
+            if not session.out_of_time:
+                yield from self._items[spec.nodeid]
 
     def _closed(self, result: Result, session: StudentSession, seconds: float) -> Result:
         out, err = session.printed()

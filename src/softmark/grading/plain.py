@@ -2,11 +2,14 @@
 
 For an instructor who writes hidden tests and wants pytest's own ways (-k, -x, -v) with them. The tests run exactly as
 the engine runs them; each case is reported as passed or failed, the failure in the words a student would read and
-those for staff.
+those for staff. A later part is excused for what an earlier one does wrong; where tests of the earlier part have not
+run, it counts as wrong, and a line at the end says so.
 """
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Literal
@@ -16,7 +19,7 @@ import pytest
 from softmark.grading.desk import Desk, homework_of
 from softmark.grading.errors import ConfigError, UsageError
 from softmark.grading.handed import Handed
-from softmark.grading.homework import course_root, load_homework
+from softmark.grading.homework import Homework, course_root, load_homework
 from softmark.grading.marks import read_chosen, read_specs
 from softmark.grading.points import shown, total
 from softmark.grading.result import CaseResult, Outcome, VerdictData, finished_test
@@ -74,6 +77,16 @@ class PlainPytest(Desk):
         self._sandbox = open_sandbox(zygote, self._level)
         limits = Limits(**homework.limits)  # type: ignore[arg-type]
         self.session = StudentSession(self._sandbox, Handed(homework.file, {homework.file: source}), homework, limits)
+        self.session.standings.cases = self._cases_of_parts(homework)
+
+    def _cases_of_parts(self, homework: Homework) -> dict[str, int]:
+        """How many cases each part has; more than there can be, where tests of the part were not even asked for."""
+        weights: Counter[str] = Counter()
+        cases: Counter[str] = Counter()
+        for spec in self.specs:
+            weights[spec.part] += spec.weight  # type: ignore[assignment]
+            cases[spec.part] += len(spec.cases)
+        return {p.number: cases[p.number] if weights[p.number] == p.points else sys.maxsize for p in homework.parts}
 
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
         if self.session is None:
@@ -98,6 +111,8 @@ class PlainPytest(Desk):
         tests = [finished_test(spec, self._results.get(spec.nodeid, {})) for spec in self.specs]
         earned, most = total(test.score for test in tests), total(test.max_score for test in tests)
         terminalreporter.write_line(f"softmark: {shown(earned)} of {shown(most)} points, isolation {self._level}")
+        for part in sorted(self.session.standings.assumed if self.session is not None else ()):
+            terminalreporter.write_line(f"part {part} was not run: later parts are judged as if it were wrong")
 
     def pytest_unconfigure(self) -> None:
         if self.session is not None:

@@ -6,11 +6,12 @@ formula gives the same bits, and so does the same mistake. So each judge keeps, 
 and the answers it got, as a tree: a question, under each answer the next question, at the end the trial. The next
 submission is asked along that tree. If it gives known answers all the way, the trial at the end is its own, without a
 line of the test being run. With the first answer that is new, the test runs as always, and what has been answered is
-not asked again.
+not asked again. Where a verdict rests on how an earlier function did in the tests of its own part, that is a question
+of the tree as well.
 
 Known means equal byte for byte, so no tolerance comes in. Not kept are trials in which a question had no answer at all,
-those that quote the student's own file, and those in which there was no time to look for the names of mistakes. No
-precedents has a test that asks something else after the same answers, nor has any test of a file that imports a
+those that quote the student's own file, and those in which there was no time to look for the names of mistakes. A test
+that asks different questions after the same answers has no precedents. Neither has a test of a file that imports a
 clock or keeps something from one test for the next; what it imports of the homework's own files counts as its file.
 """
 
@@ -27,7 +28,7 @@ from typing import Any
 
 import pytest
 
-from softmark.grading.hearing import Hearing
+from softmark.grading.hearing import STANDING, Hearing
 from softmark.grading.session import StudentSession
 from softmark.grading.trial import Trial
 from softmark.sandbox.asking import Question
@@ -90,9 +91,9 @@ class Precedents:
         point = self._beginnings[test.nodeid]
         for question, answer in session.hearing.asked:
             if point.question is None and self._bytes < _MOST_BYTES:
-                point.question = replace(question, message={"op": "call"})  # its values are in the frame once more
+                point.question = _bare(question)
                 self._bytes += _OF_A_POINT + len(question.frame)
-            known = point.question is not None and point.question.frame == question.frame
+            known = point.question is not None and _same_question(point.question, question)
             if not known or (len(point.after) >= _MOST_ANSWERS and answer not in point.after):
                 return
             point = point.after.setdefault(answer, _Point())
@@ -127,6 +128,15 @@ class Precedents:
         in_time = trial.case.spent < trial.case.budget
         plain = all(isinstance(error, Failed) for error in trial.errors)  # any other holds on to where it was raised
         return in_time and plain and (not trial.failed or self._failures < _MOST_FAILURES)
+
+
+def _bare(question: Question) -> Question:
+    """A question without the values of a call, which are in its frame once more."""
+    return question if question.message["op"] == STANDING else replace(question, message={"op": "call"})
+
+
+def _same_question(one: Question, other: Question) -> bool:
+    return (one.message["op"], one.frame) == (other.message["op"], other.frame)
 
 
 def _with_its_own(module: ModuleType) -> tuple[ModuleType, ...]:

@@ -20,8 +20,9 @@ from typing import Any
 from softmark.grading.advice import advised
 from softmark.grading.cells import CellReport
 from softmark.grading.handed import Handed
-from softmark.grading.hearing import Hearing, digest, seed_of
+from softmark.grading.hearing import STANDING, Hearing, digest, seed_of
 from softmark.grading.homework import Homework
+from softmark.grading.standings import Standings
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
@@ -29,6 +30,7 @@ from softmark.sandbox.forbidden import MOST_MENTIONS
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.wire import Frame, Raised
+from softmark.verdict.standing import Standing
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
 _STARTS = 3  # attempts to start a process before it is the grader's fault
@@ -68,6 +70,8 @@ class StudentSession:
         self.hearing = Hearing()
         """What the present test has asked and was answered."""
         self.homework = homework
+        self.standings = Standings(homework.parts)
+        """How each function did in the tests of its own part."""
         self._handed = handed
         self._sandbox, self._limits = sandbox, limits
         self._deadline = deadline
@@ -108,6 +112,11 @@ class StudentSession:
     def naming_left(self, part: str) -> float:
         """Seconds that may still be spent on naming mistakes of a part."""
         return max(0.0, self.naming_budget - self.naming_spent[part])
+
+    def standing_of(self, name: str) -> Standing:
+        """How a function did in the tests of its own part; noted as something that the present verdict rests on."""
+        self.hearing.consult(name, self.standings.digest(name))
+        return self.standings.of(name)
 
     def renew(self) -> None:
         """Let go of the worker; the next call starts a fresh one."""
@@ -178,6 +187,8 @@ class StudentSession:
 
     def ask_ahead(self, question: Question) -> bytes | None:
         """Ask what the present test is going to ask, which will not be asked again; a digest of the reply, if any."""
+        if question.message["op"] == STANDING:
+            return self.standings.digest(question.message["name"])
         try:
             process = self._ready()
         except (StudentFailure, NotLoadable, GraderFault):

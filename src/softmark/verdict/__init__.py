@@ -9,7 +9,7 @@ from softmark.verdict.call_properties import (
     works_on_meta,
 )
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable
-from softmark.verdict.carried import holds
+from softmark.verdict.carried import errs, holds, inherited
 from softmark.verdict.case import Case, Check, current, judging
 from softmark.verdict.diagnose import common_causes, require_seen
 from softmark.verdict.draw import draw
@@ -32,6 +32,7 @@ from softmark.verdict.properties import (
     repeatable,
     rows_sum_to_one,
 )
+from softmark.verdict.standing import Standing
 from softmark.verdict.uses import uses_inputs, uses_weights
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "OpCount",
     "Picture",
     "Registry",
+    "Standing",
     "StudentCallable",
     "Verdict",
     "agree",
@@ -59,9 +61,11 @@ __all__ = [
     "current",
     "draw",
     "equivalent",
+    "errs",
     "gradients_agree",
     "holds",
     "ignores_padding",
+    "inherited",
     "judging",
     "keeps_dtype",
     "leaves_inputs",

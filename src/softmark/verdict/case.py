@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ import torch
 
 from softmark.verdict.leaves import size_of
 from softmark.verdict.model import Category
+from softmark.verdict.standing import UNKNOWN, Standing
 
 if TYPE_CHECKING:
     from softmark.verdict.mistakes import Registry
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 
 SEED_OUTSIDE = 20260101
 """Seed for draws outside any case, so that a test tried by hand gives the same numbers every time."""
+
+
+def at_once(question: Callable[[], Any], otherwise: Any) -> Any:
+    """Call it here and now."""
+    return question()
+
+
+def _unknown(name: str) -> Standing:
+    return UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,10 @@ class Case:
     checks: list[Check] = field(default_factory=list)
     raised: list[Truth] = field(default_factory=list)
     """What was to be computed where the student's code raised instead: a mistake that would not have is not theirs."""
+    standing_of: Callable[[str], Standing] = _unknown
+    """How an earlier function of the student's did in the tests of its own part."""
+    apart: Callable[[Callable[[], Any], Any], Any] = at_once
+    """Return what a function does where the student's code has run nothing of the later part, or else the default."""
     carried: list[str] = field(default_factory=list)
     """Earlier functions of the student's with whose wrong results this case's answer is right."""
     carried_checks: int = 0
@@ -83,6 +97,10 @@ class Case:
             yield
         finally:
             self.expected_bytes = before
+
+    def let_go(self) -> None:
+        """Forget the submission that was judged, so that what came of it may be kept for others."""
+        self.standing_of, self.apart = _unknown, at_once
 
     @property
     def note(self) -> str:

@@ -1,0 +1,64 @@
+"""Questions about a student's earlier functions, asked in a worker that has run nothing of the later part.
+
+A worker that has run a later part could know what its earlier functions had better answer, and one that has answered
+for the earlier functions could know what the later part had better return. So when a test needs such an answer, it
+stops (`Waiting`). A fresh worker answers and ends, and the test is run again from its beginning, with the answer known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from softmark.verdict.case import Case, at_once, judging
+
+_MOST = 20
+"""Questions of one test. Only code that answers otherwise every time makes a test ask for more."""
+
+
+class Waiting(BaseException):
+    """The test cannot go on before a question has been asked apart; no `except Exception` of a test holds it."""
+
+
+@dataclass
+class Apart:
+    """The questions of one test, each with its answer or what was raised instead."""
+
+    case: Case | None = None
+    """The present run of the test."""
+    waiting: Callable[[], Any] | None = None
+    """What is to be asked before the test can be run again."""
+    _answers: dict[int, tuple[Any, Exception | None]] = field(default_factory=dict)
+    """By the number of checks that the test had made."""
+    _key: int = 0
+
+    @property
+    def used(self) -> bool:
+        """Whether the verdict rests on a question that is asked apart."""
+        return bool(self._answers) or self.waiting is not None
+
+    def ask(self, question: Callable[[], Any], otherwise: Any) -> Any:
+        """The answer, or `otherwise` after too many questions; raise Waiting if it is not known yet."""
+        if self.case is None or len(self._answers) >= _MOST:
+            return otherwise
+        key = len(self.case.checks)
+        if key not in self._answers:
+            self.waiting, self._key = self.waiting or question, key
+            raise Waiting
+        answer, error = self._answers[key]
+        if error is not None:
+            raise error
+        return answer
+
+    def settle(self) -> None:
+        """Ask what the test waits for, as part of its case."""
+        question, self.waiting = self.waiting, None
+        if self.case is None or question is None:
+            return
+        self.case.apart = at_once
+        try:
+            with judging(self.case):
+                self._answers[self._key] = question(), None
+        except Exception as error:  # it is raised in the test, which decides whose fault it is
+            self._answers[self._key] = None, error
