@@ -13,6 +13,7 @@ from tests.grading.course import grade, named, references_of, write_course
 from tests.sandboxes import sandbox
 
 REFERENCE = "def one(x):\n    return 2 * x\n\n\ndef two(x):\n    return one(x) + 1\n"
+REFERENCE += "\n\ndef three(x):\n    return two(x) ** 2\n"
 HIDDEN = '''
 from reference import tiny as ref
 from softmark import inherited, leaves_inputs
@@ -118,6 +119,16 @@ class TestExcuse:
         """An honest mistake is charged once; what its own tests do not see is charged, and so are lies."""
         [result] = grade(course, place, source)
         assert failed(result) == lost
+
+    def test_through_a_part_that_was_excused_itself(self, course: Path, place: Sandbox) -> None:
+        """Part 3 builds on part 2, which was right given part 1: the mistake of part 1 is charged there only."""
+        test = '@number("3")\n@weight(1)\ndef test_three(student):\n    """Three."""\n'
+        test += '    agree(student.three, ref.three, draw("n", n=5), carried={"two": student.two})\n'
+        root = write_course(course / "longer", f"{HIDDEN}\n\n{test}", points=[2, 2, 1])
+        source = f"{THREE_TIMES}\n\ndef three(x):\n    return two(x) ** 2\n"
+        (root / "reference/tiny.py").write_text(REFERENCE)
+        [result] = grade(root, place, source)
+        assert failed(result) == ["1.1", "1.2"]
 
     def test_is_said(self, course: Path, place: Sandbox) -> None:
         """Every case that was right given an earlier part says so, whatever waited for what."""

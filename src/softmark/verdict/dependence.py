@@ -208,7 +208,7 @@ def _same(value: Any, other: Any) -> bool:
 
 def _require_spread(call: Call, leaf: int) -> None:
     """Raise NotCarried if an answer to sizes alone is one number all over, where the right one has many numbers."""
-    if call.right[leaf].unique().numel() > _FEW:
+    if len(set(call.right[leaf].flatten().tolist())) > _FEW:
         _require_some([(_spread(call.given[leaf]), _spread(call.right[leaf]))])
 
 
