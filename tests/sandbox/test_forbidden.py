@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from softmark.sandbox.forbidden import ForbiddenUse, Guard, mentions
+from softmark.sandbox.forbidden import ForbiddenUse, Guard, mentions, rest, undo
 
 RULES: list[dict[str, Any]] = [
     {
@@ -44,10 +45,10 @@ SHORTCUTS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.fixture
-def guard(monkeypatch: pytest.MonkeyPatch) -> Guard:
-    """A guard, whose mark on the forbidden class goes away with the test."""
-    monkeypatch.setattr(nn.MultiheadAttention, "__init__", nn.MultiheadAttention.__init__)
-    return Guard(RULES)
+def guard() -> Iterator[Guard]:
+    """A guard, whose marks on torch go away with the test."""
+    yield Guard(RULES)
+    undo()
 
 
 class TestGuard:
@@ -81,11 +82,26 @@ class TestGuard:
             F.gelu(Q)
 
     def test_sees_nothing_outside_of_a_call(self, guard: Guard) -> None:
-        """Between two calls the library works as ever: a self-check at the bottom of a file is nobody's crime."""
+        """Where the process is not the student's alone, the library works as ever between two calls."""
+        for _ in range(2):
+            with pytest.raises(ForbiddenUse), guard.watching("attention"):
+                F.scaled_dot_product_attention(Q, Q, Q)
+            rest()
+            assert F.scaled_dot_product_attention(Q, Q, Q).shape == Q.shape
+            nn.MultiheadAttention(4, 2)
+
+    def test_leaves_no_trace(self) -> None:
+        """Functions, signatures and classes are afterwards what they were."""
+        before = [nn.MultiheadAttention.__init__, F.multi_head_attention_forward, torch.autograd.grad]
+        codes, signatures = [f.__code__ for f in before], [inspect.signature(f) for f in before]
+        guard = Guard([{"names": [*RULES[0]["names"], "torch.autograd.grad"], "ops": [], "functions": []}])
+        assert [inspect.signature(f) for f in before] == signatures
         with guard.watching("attention"):
             pass
-        assert F.scaled_dot_product_attention(Q, Q, Q).shape == Q.shape
-        nn.MultiheadAttention(4, 2)
+        undo()
+        assert [f.__code__ for f in before] == codes
+        assert [inspect.signature(f) for f in before] == signatures
+        assert not any("__signature__" in vars(f) for f in before)
 
     def test_forgets_what_it_saw(self, guard: Guard) -> None:
         """A forbidden use in one call is not held against the next."""

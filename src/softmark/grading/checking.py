@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from pkgutil import resolve_name
 
 import msgspec
 import pytest
@@ -30,7 +29,7 @@ from softmark.grading.homework import Homework
 from softmark.grading.imports import Foreign
 from softmark.grading.judging import not_loadable
 from softmark.grading.marks import TestSpec, base_nodeid, case_id
-from softmark.grading.public import TESTS, Handout, RuleData
+from softmark.grading.public import TESTS, Handout
 from softmark.grading.result import (
     CaseResult,
     Outcome,
@@ -81,7 +80,7 @@ def run_public_tests(
     if not tests.is_file():
         raise ConfigError(str(tests), 1, "there are no public tests; get the homework's folder anew")
     run = PublicTests(folder, handout, handed, sandbox, part, foreign)
-    with _alone(), _watching_undone(handout.forbidden):
+    with _alone():
         pytest.main([*_OPTIONS, f"--rootdir={folder}", str(tests)], plugins=[run])
     return run.outcome()
 
@@ -306,18 +305,3 @@ def _alone() -> Iterator[None]:
         sys.modules.pop(module, None)
         if loaded is not None:
             sys.modules[module] = loaded
-
-
-@contextmanager
-def _watching_undone(rules: Sequence[RuleData]) -> Iterator[None]:
-    """Forbidden classes are watched by changing them; a notebook or `--watch` goes on with them afterwards."""
-    things = [resolve_name(name) for rule in rules for name in rule.names]
-    before = {thing: vars(thing).get("__init__") for thing in things if isinstance(thing, type)}
-    try:
-        yield
-    finally:
-        for cls, init in before.items():
-            if init is not None:
-                setattr(cls, "__init__", init)  # noqa: B010
-            elif "__init__" in vars(cls):
-                delattr(cls, "__init__")

@@ -22,6 +22,7 @@ from softmark.grading.signatures import as_called
 from softmark.grading.verdict_data import OF_THE_WORKER
 from softmark.sandbox.explain import NOT_AS_NAMED, class_name
 from softmark.sandbox.failures import StudentFailure
+from softmark.sandbox.forbidden import UNSEEN
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.verdict.callee import Answer, Gradients, OpCount
 from softmark.verdict.case import current
@@ -265,6 +266,8 @@ def _forbidden(failure: StudentFailure, session: StudentSession) -> str:
     The worker may say any name. One that the homework forbids by a pattern is repeated only if torch has it.
     """
     named = failure.staff
+    if named in UNSEEN:
+        return UNSEEN[named]
     operator = named.partition(".")[0]
     for rule in session.homework.forbidden:
         if named in rule.names:

@@ -79,19 +79,21 @@ def load(scratch: str, file: str, rules: list[Any]) -> Loaded:
     text = source.decode("utf-8", "replace")
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     code = compile(source, path, "exec", dont_inherit=True)
+    guard = Guard(rules)  # before anything of the student's can keep a reference
     with absent.tolerated(scratch) as failures:
         absent.execute_file(code, source, module.__dict__)
     told = {"failed": [raised.describe(error, scratch) for error in failures[:_MOST_TOLD]]}
-    return Loaded(module, Guard(rules), mentions([ast.parse(source)] if rules else [], rules), told)
+    return Loaded(module, guard, mentions([ast.parse(source)] if rules else [], rules), told)
 
 
 def load_notebook(scratch: str, file: str, rules: list[Any], request: Request) -> Loaded:
     """Run the cells of a notebook as a module with the notebook's name. What they raise is told, not raised."""
     module = _empty_module(scratch, file)
     run = CellRun(scratch, request)
+    guard = Guard(rules)
     with absent.tolerated(scratch):
         run.run_in(module)
-    return Loaded(module, Guard(rules), mentions(run.trees, rules), run.told())
+    return Loaded(module, guard, mentions(run.trees, rules), run.told())
 
 
 def _empty_module(scratch: str, file: str) -> types.ModuleType:

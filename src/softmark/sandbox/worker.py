@@ -29,7 +29,7 @@ import sys
 from functools import cache
 from typing import Any, NoReturn, TextIO, cast
 
-from softmark.sandbox import calls, devices, forbidden, loading, probe, raised, reset, wire
+from softmark.sandbox import calls, devices, forbidden, loading, operators, probe, raised, reset, wire
 from softmark.sandbox.cells import Request
 from softmark.sandbox.walls import WallError, Walls, raise_walls
 
@@ -47,6 +47,7 @@ _PRELOADED = (
 def preload() -> None:
     for name in _PRELOADED:
         importlib.import_module(name)
+    operators.operators()
 
 
 @cache

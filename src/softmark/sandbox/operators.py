@@ -1,0 +1,82 @@
+"""Refuses operators of torch below Python: in its dispatcher, which every caller comes through.
+
+While operators are refused, a kernel that raises stands in the place of each, for every way in which the dispatcher may
+choose one. It makes no difference whether Python, a script, another thread, C++ or a transformation such as vmap calls
+the operator, or whether modes of torch are switched off. The kernels stay until `allow_all`, because putting them there
+takes half a millisecond and a submission is asked dozens of questions.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from fnmatch import translate
+from typing import Any, NoReturn
+
+import torch
+
+Kernel = Callable[..., NoReturn]
+
+_ALWAYS = ("CPU", "Autograd", "FuncTorchVmapMode", "FuncTorchBatched", "FuncTorchBatchedDecomposition")
+_COMPOSITE = "CompositeImplicitAutograd"
+"""For operators that are made of others; they can be called as such, past the other keys."""
+
+
+class _Refused:
+    """The operators that are refused now, and what holds their kernels."""
+
+    names: frozenset[str] = frozenset()
+    libraries: Mapping[str, Any] = {}
+
+
+@functools.cache
+def operators() -> Mapping[str, tuple[str, ...]]:
+    """The full names of torch's operators, by their names without overload: "aten::lstm" has two."""
+    found: dict[str, tuple[str, ...]] = {}
+    for full in torch._C._dispatch_get_all_op_names():
+        name = full.partition(".")[0]
+        found[name] = (*found.get(name, ()), full)
+    return found
+
+
+def matching(patterns: tuple[str, ...]) -> frozenset[str]:
+    """The operators that these patterns name: "aten::lstm", or "aten::_scaled_dot_product_*"."""
+    known = operators()
+    names = {pattern for pattern in patterns if pattern in known}
+    unclear = [translate(pattern) for pattern in patterns if set(pattern) & set("*?[")]
+    if unclear:
+        fits = re.compile("|".join(unclear)).match
+        names.update(name for name in known if fits(name))
+    return frozenset(names)
+
+
+def refuse(names: frozenset[str], kernel_of: Callable[[str], Kernel]) -> None:
+    """From now on these operators, and no others, run the kernel that is made for them."""
+    if names == _Refused.names:
+        return
+    allow_all()
+    spaces = {name.partition("::")[0] for name in names}
+    libraries = {space: torch._C._dispatch_library("IMPL", space, "", __file__, 0) for space in spaces}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says once that a kernel is replaced
+        for name in names:
+            for full in operators()[name]:
+                _replace(libraries[name.partition("::")[0]], full, kernel_of(name))
+    _Refused.names, _Refused.libraries = names, libraries
+
+
+def _replace(library: Any, full: str, kernel: Kernel) -> None:
+    keys = list(_ALWAYS)
+    if torch._C._dispatch_has_kernel_for_dispatch_key(full, _COMPOSITE):
+        keys.append(_COMPOSITE)
+    if torch.version.cuda is not None:
+        keys.append("CUDA")
+    for key in keys:
+        library.impl(full.partition("::")[2], key, kernel)
+
+
+def allow_all() -> None:
+    """Give every operator its own kernels back."""
+    _Refused.names, _Refused.libraries = frozenset(), {}
