@@ -4,7 +4,7 @@ import torch
 
 from graders.transformer_block.inputs import EPS, narrowed
 from reference import transformer_block as ref
-from softmark import Failed, agree, errs, holds, inherited, keeps_dtype
+from softmark import Failed, agree, holds, inherited, keeps_dtype
 from softmark.verdict import Answer, Category, current
 
 
@@ -52,14 +52,13 @@ def charge(student, check, own, want, args, before):
 
 def is_to_blame(check, own, want, args, make=lambda own: own):
     """Whether an earlier function, or what is made of an earlier class, errs and fails a check although it is right."""
-    if not errs(own):
-        return False
 
-    def is_right_and_fails():
+    def check_if_right(own):
         made = make(own)
-        return holds(agree_unnamed, made, want, *args) and not holds(check, made, want, *args)
+        if holds(agree_unnamed, made, want, *args):
+            check(made, want, *args)
 
-    return current().apart(is_right_and_fails, False)
+    return inherited(check_if_right, own)
 
 
 def parts_1_and_2(X, p):

@@ -130,6 +130,16 @@ class TestExcuse:
         [result] = grade(root, place, source)
         assert failed(result) == ["1.1", "1.2"]
 
+    def test_through_a_part_whose_check_was_excused(self, course: Path, place: Sandbox) -> None:
+        """What part 2 was not charged for because of part 1 is not charged to part 3, which builds on part 2."""
+        test = '@number("3")\n@weight(1)\ndef test_three(student):\n    """Three."""\n    x = draw("n", n=4)\n'
+        test += "    try:\n        leaves_inputs(student.three, x)\n    except Failed:\n"
+        test += "        if not inherited(leaves_inputs, student.two, x):\n            raise\n"
+        slip = "def one(x):\n    x *= 2\n    return x + (x.dim() == 2)\n\n\ndef two(x):\n    return one(x) + 1\n"
+        root = write_course(course / "longer", f"{HIDDEN}\n\n{test}", points=[2, 2, 1])
+        [result] = grade(root, place, f"{slip}\n\ndef three(x):\n    return two(x) ** 2\n")
+        assert failed(result) == ["1.2"]
+
     def test_is_said(self, course: Path, place: Sandbox) -> None:
         """Every case that was right given an earlier part says so, whatever waited for what."""
         [result] = grade(course, place, THREE_TIMES)

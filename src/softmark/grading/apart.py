@@ -17,6 +17,10 @@ _MOST = 20
 """Questions of one test. Only code that answers otherwise every time makes a test ask for more."""
 
 
+_Place = tuple[int, int]
+"""Where a test asks: after so many questions and so many checks. Code that answers otherwise comes to other places."""
+
+
 class Waiting(BaseException):
     """The test cannot go on before a question has been asked apart; no `except Exception` of a test holds it."""
 
@@ -25,24 +29,29 @@ class Waiting(BaseException):
 class Apart:
     """The questions of one test, each with its answer or what was raised instead."""
 
-    case: Case | None = None
-    """The present run of the test."""
     waiting: Callable[[], Any] | None = None
     """What is to be asked before the test can be run again."""
-    _answers: dict[int, tuple[Any, Exception | None]] = field(default_factory=dict)
-    """By the number of checks that the test had made."""
-    _key: int = 0
+    _case: Case | None = None
+    _asked: int = 0
+    """How often the present run of the test has asked."""
+    _answers: dict[_Place, tuple[Any, Exception | None]] = field(default_factory=dict)
+    _key: _Place = (0, 0)
 
     @property
     def used(self) -> bool:
         """Whether the verdict rests on a question that is asked apart."""
         return bool(self._answers) or self.waiting is not None
 
+    def begin(self, case: Case) -> None:
+        """The test is run from its beginning."""
+        self._case, self._asked = case, 0
+
     def ask(self, question: Callable[[], Any], otherwise: Any) -> Any:
         """The answer, or `otherwise` after too many questions; raise Waiting if it is not known yet."""
-        if self.case is None or len(self._answers) >= _MOST:
+        if self._case is None or len(self._answers) >= _MOST:
             return otherwise
-        key = len(self.case.checks)
+        key = self._asked, len(self._case.checks)
+        self._asked += 1
         if key not in self._answers:
             self.waiting, self._key = self.waiting or question, key
             raise Waiting
@@ -54,11 +63,11 @@ class Apart:
     def settle(self) -> None:
         """Ask what the test waits for, as part of its case."""
         question, self.waiting = self.waiting, None
-        if self.case is None or question is None:
+        if self._case is None or question is None:
             return
-        self.case.apart = at_once
+        self._case.apart = at_once
         try:
-            with judging(self.case):
+            with judging(self._case):
                 self._answers[self._key] = question(), None
         except Exception as error:  # it is raised in the test, which decides whose fault it is
             self._answers[self._key] = None, error

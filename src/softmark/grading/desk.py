@@ -150,7 +150,7 @@ class Desk:
             standing_of=session.standing_of,
             apart=apart.ask,
         )
-        apart.case = case
+        apart.begin(case)
         session.begin(spec.part, item.nodeid, shown=spec.visibility == "visible")
         start = time.monotonic()
         # Precedents have the names that were looked for, and know nothing of what was asked apart.

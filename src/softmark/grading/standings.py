@@ -41,8 +41,8 @@ class Standings:
         if len(self._trials[part]) < self.cases.get(part, 0):
             self.assumed.add(part)
             return UNKNOWN
-        if not any(trial.failed or trial.case.carried for trial in self._trials[part]):
-            return Standing(errs=False)  # not even with the errors of the parts before it
+        if not any(trial.failed or trial.case.carried or trial.case.excused for trial in self._trials[part]):
+            return Standing(errs=False)  # nor does it hand on the errors of the parts before it
         return Standing(errs=True, met=tuple(truth for _, truth in self._met(name)))
 
     def digest(self, name: str) -> bytes:

@@ -67,6 +67,8 @@ class Case:
     """Return what a function does where the student's code has run nothing of the later part, or else the default."""
     carried: list[str] = field(default_factory=list)
     """Earlier functions of the student's with whose wrong results this case's answer is right."""
+    excused: list[str] = field(default_factory=list)
+    """Earlier functions of the student's that fail a check, which was therefore not charged here."""
     carried_checks: int = 0
     probe: bool = False
     """Verify only: run every mistake on every check's inputs and note in `seen` how far it is from the reference."""

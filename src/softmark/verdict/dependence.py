@@ -156,7 +156,10 @@ def is_movable(value: Any) -> bool:
 
 
 def permuted(inputs: Any, chance: torch.Generator) -> Any:
-    """The same nesting, with the real numbers of each tensor permuted along every axis; equal tensors stay equal."""
+    """The same nesting, with the real numbers of each tensor permuted along every axis; equal tensors stay equal.
+
+    A tensor that is one number all over gets random ones.
+    """
     known: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def moved(tensor: torch.Tensor) -> torch.Tensor:
@@ -168,6 +171,8 @@ def permuted(inputs: Any, chance: torch.Generator) -> Any:
         after = tensor
         for axis, size in enumerate(tensor.shape):
             after = after.index_select(axis, _all_moved(size, chance))
+        if torch.equal(after, tensor):
+            after = torch.randn(tensor.shape, generator=chance, dtype=torch.float64).to(tensor.dtype)
         known.append((tensor, after))
         return after
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """`errs`: a test of the function's own part failed, or was right only given a part before it.
+    """`errs`: a test of the function's own part failed, or passed only given a part before it.
 
     `met`: what the function answered right there, a truth for each.
     """
