@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -80,6 +81,18 @@ class TestMostOfAClass:
         done = run(folder / "s0" / "other.py")
         expected = "softmark: the submission defines none of the functions of tiny; did you mean -a other?\n"
         assert (done.returncode, done.stderr) == (0, expected)
+
+    def test_that_cannot_be_read(self, course: Path, tmp_path: Path) -> None:
+        """Looking for the homework that was meant stops at what is too much to read; the run says what it says else."""
+        folder = tmp_path / "class"
+        for number in range(3 * 31):
+            path = folder / f"s{number % 3}" / f"part{number}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+            os.truncate(path, 5_000_000)
+        done = run(folder, "-o", tmp_path / "results")
+        assert (done.returncode, done.stderr) == (1, "")
+        assert "look at this first: 3 of 3 submissions failed for one same reason: more than" in done.stdout
 
 
 class TestNamesOfTheConfiguration:

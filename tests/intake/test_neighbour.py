@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -251,6 +252,17 @@ def test_folders_that_are_named_one_by_one(forged: Tree, tmp_path: Path) -> None
     collection = collect([*paths, as_folder(forged, tmp_path / "mallory")], WANTED)
     assert_nothing_changed(before, seen(collection))
     assert [entry.id for entry in collection.entries][3:] == ["mallory"]
+
+
+def test_more_than_is_read(tmp_path: Path) -> None:
+    """Programs of 155 MB in one folder, where folders must be looked into to know what they are."""
+    tree = {f"{who}/solution.py": SOURCE for who in ("alice", "Bob", "zoë")} | {FILE: STARTER}
+    before = seen(collect([as_folder(tree, tmp_path / "class")], WANTED))
+    for number in range(31):
+        as_folder({f"mallory/x/part{number}.py": b""}, tmp_path / "class")
+        os.truncate(tmp_path / f"class/mallory/x/part{number}.py", 5_000_000)
+    as_folder({"mallory/x/timestamp.txt": WHEN}, tmp_path / "class")
+    assert_nothing_changed(before, seen(collect([tmp_path / "class"], WANTED)))
 
 
 def test_id_of_an_earlier_run_is_kept() -> None:

@@ -131,12 +131,12 @@ def holds_somewhere(place: Place, folder: Item, wanted: Wanted) -> bool:
     """Return whether a folder may hold the homework: by a file's name, in an archive, or by what a file defines."""
     try:
         files = gather([Piece(place, folder, ())]).files
+        if any(found.is_zip or is_named_as_wanted(found.name, wanted) for found in files):
+            return True
+        programs = [found for found in files if ending(found.name) and found.item.kind == FILE]
+        return any(defines_enough(found, wanted) for found in programs[:MOST_READ])
     except Refusal:  # it has too much in it to be looked through: whoever loads it says so
         return True
-    if any(found.is_zip or is_named_as_wanted(found.name, wanted) for found in files):
-        return True
-    programs = [found for found in files if ending(found.name) and found.item.kind == FILE]
-    return any(defines_enough(found, wanted) for found in programs[:MOST_READ])
 
 
 def is_named_as_wanted(name: str, wanted: Wanted) -> bool:
