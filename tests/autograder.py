@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import jsonschema
 
 ROOT = Path(__file__).parents[1]
-SOFTMARK = str(ROOT / ".venv/bin/softmark")
+SOFTMARK = str(Path(sys.executable).with_name("softmark"))
 STRONGEST = "full" if os.geteuid() == 0 else "user"
 SCHEMA = json.loads((ROOT / "tests/report/results.schema.json").read_text())
 

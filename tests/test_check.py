@@ -16,7 +16,7 @@ from softmark.cli import main
 from softmark.grading.result import Outcome, Result, decode
 from tests.conftest import ROOT
 
-SOFTMARK = str(ROOT / ".venv/bin/softmark")
+SOFTMARK = str(Path(sys.executable).with_name("softmark"))
 FILE = "attention_scores.py"
 SOLUTION = (ROOT / "reference" / FILE).read_text()
 UNSCALED = SOLUTION.replace("return S / math.sqrt(d_k)", "return S")

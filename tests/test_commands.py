@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,7 @@ from softmark.batch.journal import Journal
 from softmark.grading.result import Result, Status, decode
 
 ROOT = Path(__file__).parents[1]
-SOFTMARK = str(ROOT / ".venv/bin/softmark")
+SOFTMARK = str(Path(sys.executable).with_name("softmark"))
 STRONGEST = "full" if os.geteuid() == 0 else "user"
 REFERENCE = ROOT / "reference/attention_scores.py"
 MIXED = ROOT / "samples/attention_scores/mixed.py"

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -95,7 +96,7 @@ class TestHomeworkPage:
 
     @staticmethod
     def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [str(ROOT / ".venv/bin/softmark"), *words]
+        command = [str(Path(sys.executable).with_name("softmark")), *words]
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

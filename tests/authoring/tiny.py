@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +80,7 @@ def course(root: Path, **files: str) -> Path:
 
 def softmark(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(ROOT / ".venv/bin/softmark"), *words],
+        [str(Path(sys.executable).with_name("softmark")), *words],
         env={**os.environ, "SOFTMARK_COURSE": str(root), "COLUMNS": "200", **environment},
         capture_output=True,
         text=True,

@@ -48,7 +48,9 @@ class TestSubFolders:
         temporary.chmod(0o755)  # pytest lists the folders above a course
         for folder in (results, scratch):
             folder.mkdir()
-            os.chown(folder, -1 if user is None else user, -1)
+        for path in (results, scratch, course, *course.rglob("*")):
+            os.chown(path, -1 if user is None else user, -1)
+            path.chmod(0o700)  # grade says so where others can read hidden tests
         command = grade(hand_in(temporary / "class", {"student": FILES}), "-o", results, "--isolation", level)
         done = subprocess.run(
             command, user=user, group=user, extra_groups=None if user is None else [], cwd="/",
