@@ -270,7 +270,7 @@ class TestRefused:
         with pytest.raises(StudentFailure) as failure:
             answer(place, ATTENTION[way], "one")
         assert failure.value.category == "forbidden", failure.value
-        assert any(name in failure.value.fact for name in ("attention", "Attention", "lstm", "LSTM", "torch.jit"))
+        assert any(name in failure.value.staff for name in ("attention", "Attention", "lstm", "LSTM", "torch.jit"))
 
     @pytest.mark.parametrize("way", BACKWARD)
     def test_gradients(self, way: str, place: Sandbox) -> None:
