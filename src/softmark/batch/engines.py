@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cached_property
 
+import msgspec
+
 from softmark.batch.grader import EngineFailed, Grader, Lane
 from softmark.grading.messages import Setup
 from softmark.grading.result import Result
@@ -17,7 +19,7 @@ class Engines:
 
     def __init__(self, setup: Setup, lanes: int) -> None:
         self.stopped = False
-        self._setup, self._lanes = setup, lanes
+        self._setup, self._lanes = msgspec.structs.replace(setup, lanes=lanes), lanes
         self._lock = threading.RLock()
         self._all: list[Grader] = []
         self._refused: Exception | None = None

@@ -94,7 +94,7 @@ class Grader:
             raise EngineFailed(f"no grading engine can be started ({error.strerror}); try fewer --jobs") from error
         first = Lane(_pipe(self._process.stdin), _pipe(self._process.stdout), self._how_it_ended)
         self.lanes = (first, *map(_lane, pairs))
-        self._setup = msgspec.structs.replace(setup, lanes=lanes)
+        self._setup = msgspec.structs.replace(setup, lanes=max(lanes, setup.lanes))
 
     @property
     def pid(self) -> int:

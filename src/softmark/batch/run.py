@@ -21,6 +21,8 @@ from softmark.grading.homework import Homework
 from softmark.grading.messages import Setup
 from softmark.grading.result import Outcome, Result, Status, broken_off
 from softmark.intake.handed_in import Entry
+from softmark.sandbox.limits import Limits
+from softmark.sandbox.room import side_by_side
 
 Keep = Callable[[Graded, Known], None]
 """Writes what is kept of a submission besides the journal."""
@@ -62,7 +64,7 @@ class ClassRun:
         jobs: int,
         fresh: bool = False,
     ) -> None:
-        lanes = max(1, min(jobs, len(entries)))
+        lanes = side_by_side(min(jobs, len(entries)), Limits(**homework.limits))  # type: ignore[arg-type]
         self._journal, self._keep, self._wanted = journal, keep, wanted_by(homework)
         self._entries, self._taking = iter(entries), threading.Lock()
         self._done = {} if fresh else journal.done()

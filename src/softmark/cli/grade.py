@@ -33,7 +33,9 @@ def grade(
         Path | None,
         typer.Option("--output", "-o", help="A folder to keep results in; for a class: results/HOMEWORK."),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Submissions side by side; 0: one for each core.", min=0)] = 0,
+    jobs: Annotated[
+        int, typer.Option(help="Submissions side by side, if memory allows; 0: one for each core.", min=0)
+    ] = 0,
     isolation: Annotated[Isolation, typer.Option(help="Grade behind these walls or not at all.")] = Isolation.full,
     device: Annotated[
         DeviceChoice, typer.Option(help="Where submissions run; auto: on a graphics card, if there is one.")

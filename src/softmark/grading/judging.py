@@ -34,7 +34,7 @@ from softmark.grading.trial import Trial, explained, not_judged
 from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
-from softmark.sandbox.machine import fitting
+from softmark.sandbox.room import fitting
 
 _NAMING_OF_A_PART = 2.0  # seconds of processor time that looking for the names of a part's mistakes may take
 _OF_DEVICE_MEMORY = 0.9
@@ -49,7 +49,7 @@ class Judge:
             raise GraderFault("tests are judged before their homework is known")
         self._desk, self._sandbox, self._setup = desk, sandbox, setup
         self._homework = desk.homework
-        self._limits = fitting(Limits(**self._homework.limits))  # type: ignore[arg-type]
+        self._limits = fitting(Limits(**self._homework.limits), setup.lanes)  # type: ignore[arg-type]
         self._items: dict[str, list[pytest.Item]] = {spec.nodeid: [] for spec in desk.specs}
         for item in items:
             self._items[desk.spec_of(item).nodeid].append(item)

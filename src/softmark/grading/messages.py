@@ -31,7 +31,7 @@ class Setup(msgspec.Struct, frozen=True, tag=True):
     device: str = CPU
     """Where submissions run: cpu, cuda:0, or (for tests of the way there) pretended."""
     lanes: int = 1
-    """How many share the device."""
+    """How many share the memory and the device."""
     progress: bool = True
     """Whether to send a result after each test, for a reader that keeps a file up to date."""
     precedents: bool = True

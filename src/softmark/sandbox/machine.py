@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,11 +19,8 @@ from softmark.sandbox.facts import Machine
 from softmark.sandbox.isolation import Finding, forking_works, highest
 from softmark.sandbox.levels import Level
 from softmark.sandbox.limits import Limits
+from softmark.sandbox.room import fitting
 from softmark.sandbox.zygote import Zygote
-
-_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-_TRUSTED_SIDE_MB = 400  # what the grader, the zygote and torch's own pages need beside a student's process
-_LEAST_MB = 128
 
 
 def examine() -> Machine:
@@ -45,23 +41,6 @@ def examine() -> Machine:
         limits=msgspec.to_builtins(fitting(Limits())),
         remarks=tuple(_remarks()),
     )
-
-
-def fitting(limits: Limits) -> Limits:
-    """The limits, with memory cut to what the container leaves: its own limit would hit the grader, too."""
-    room = _container_mb() - _TRUSTED_SIDE_MB
-    return replace(limits, memory_mb=max(_LEAST_MB, min(limits.memory_mb, room)))
-
-
-def _container_mb() -> int:
-    """Memory that this container, or else this machine, has."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for name in _CGROUP_LIMITS:
-        path = Path(name)
-        text = path.read_text().strip() if path.exists() else "max"
-        if text.isdecimal():
-            total = min(total, int(text))
-    return total // 1_000_000
 
 
 def _devices() -> tuple[str, ...]:

@@ -1,0 +1,92 @@
+"""A class where memory is short, and some students take all there is: nobody else has to pay for it."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from softmark.sandbox import room
+from softmark.sandbox.limits import Limits
+from tests.autograder import ROOT, SOFTMARK
+from tests.small_memory import BOMBS, HOMEWORK, control_group, write_class
+
+JOIN = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
+
+
+def killed(group: Path) -> int:
+    """How many processes of the group the kernel has ended for want of memory."""
+    for name in ("memory.oom_control", "memory.events"):
+        if (group / name).exists():
+            fields = dict(line.split() for line in (group / name).read_text().splitlines())
+            return int(fields["oom_kill"])
+    raise AssertionError("the group does not tell")
+
+
+class TestClass:
+    """Through `softmark grade`, in a control group whose limit the kernel enforces; files are memory there, too."""
+
+    @pytest.mark.parametrize(
+        ("megabytes", "size", "bombs", "short"),
+        [
+            pytest.param(900, 20, BOMBS, False, id="room for one worker at its limit"),
+            pytest.param(320, 6, ("many_children", "memory"), True, id="less than that"),
+        ],
+    )
+    def test_bombs_cost_nobody_else(
+        self, megabytes: int, size: int, bombs: tuple[str, ...], short: bool, tmp_path: Path
+    ) -> None:
+        """No grader error, and the honest have full marks: also where the kernel has to end somebody."""
+        (tmp_path / "in").mkdir()
+        hostile = write_class(tmp_path / "in", size, bombs)
+        command = (SOFTMARK, "grade", tmp_path / "in", "-a", HOMEWORK, "-o", tmp_path / "out")
+        with control_group(megabytes) as group:
+            done = subprocess.run(
+                ("sh", "-c", JOIN, group, "env", "TMPDIR=/dev/shm", *command),
+                cwd=ROOT, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert (killed(group) > 0) is short
+        assert done.returncode == 0, done.stdout + done.stderr
+        with open(tmp_path / "out/grades.csv", newline="") as file:
+            rows = {row["submission"]: row for row in csv.DictReader(file)}
+        assert {row["status"] for row in rows.values()} == {"graded"}
+        assert {name for name, row in rows.items() if float(row["total"]) < 20} == set(hostile)
+
+
+class TestRoom:
+    """How memory is divided."""
+
+    @pytest.mark.parametrize(
+        ("megabytes", "wanted", "lanes", "each"),
+        [(768, 4, 1, 368), (943, 2, 1, 543), (4000, 2, 2, 1725), (8000, 16, 11, 554), (64_000, 16, 16, 2048)],
+    )
+    def test_all_fit_in(
+        self, megabytes: int, wanted: int, lanes: int, each: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """All workers at their limit and the trusted side fit in; rather fewer workers than such with very little."""
+        monkeypatch.setattr(room, "_total", lambda: megabytes * 1_000_000)
+        monkeypatch.setattr(room, "_in_memory", lambda _: False)
+        assert room.side_by_side(wanted, Limits()) == lanes
+        assert room.fitting(Limits(), lanes).memory_mb == each
+
+    def test_files_in_memory_are_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where the temporary directory is memory, what a worker may write to it is not there for the worker."""
+        monkeypatch.setattr(room, "_total", lambda: 1_000_000_000)
+        monkeypatch.setattr(room, "gettempdir", lambda: "/dev/shm")
+        assert room.fitting(Limits(file_mb=100)).memory_mb == 400
+
+    def test_the_smallest_group_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A limit of any control group that this process is in, not only of the outermost, is respected."""
+        before = room.fitting(Limits()).memory_mb
+        with control_group(900) as group:
+            joined = subprocess.run(
+                ("sh", "-c", JOIN, group, sys.executable, "-c", PRINT),
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+        assert int(joined.stdout) == min(before, 543)
+
+
+PRINT = "from softmark.sandbox import room, limits; print(room.fitting(limits.Limits()).memory_mb)"
