@@ -9,7 +9,7 @@ import pytest
 
 from softmark.grading.hearing import seed_of
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession
-from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.failures import Disturbed, GraderFault, StudentFailure
 from tests.grading.sessions import Stage, answers, fails, loads, session
 from tests.sandboxes import SHORT
 
@@ -27,6 +27,11 @@ def category_of(begun: StudentSession) -> str:
     except NotLoadable:
         return "not loadable"
     return "answer"
+
+
+def disturbed(request: dict[str, Any]) -> Any:
+    """An act: another program came between."""
+    raise Disturbed("another program filled the disk")
 
 
 class TestLoad:
@@ -172,6 +177,24 @@ class TestPurity:
             begun.begin("1", "another test")
             assert call(begun) == 2
         assert len(stage.actors) == 2
+
+
+class TestDisturbance:
+    """What another program of the machine has spoilt."""
+
+    def test_loading_is_tried_once_more(self) -> None:
+        """A submission is loaded again in a fresh process; what goes wrong twice is the grader's fault."""
+        with session(Stage(disturbed, loads(), answers(1))) as begun:
+            assert call(begun) == 1
+        with session(Stage(disturbed, disturbed)) as begun, pytest.raises(GraderFault, match="disk"):
+            call(begun)
+
+    def test_a_test_is_judged_again(self) -> None:
+        """A call that was disturbed does not count, and the test is to be judged in a fresh process."""
+        with session(Stage(loads(), disturbed)) as begun:
+            with pytest.raises(GraderFault, match="disk"):
+                call(begun)
+            assert not begun.hearing.pure
 
 
 class TestTime:

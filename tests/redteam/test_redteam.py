@@ -5,6 +5,7 @@ reference's; `case.toml` says what must come of it. After every case the same en
 full marks: no case may spoil the next submission's grading. Nor may a case make the engine large, or the result.
 
     outcome = "part"        the part that was spoilt loses all its marks, with a message that matches `says`
+    outcome = "some"        the part that was spoilt loses marks, with a message that matches `says`; no other does
     outcome = "neighbours"  every other part keeps full marks
     outcome = "full"        nothing is lost
     outcome = "nothing"     the file cannot be loaded: every part 0, one reason at the top that matches `says`
@@ -130,6 +131,12 @@ class TestRedteam:
         assert re.search(expected["says"], said(result)), said(result)
         if "category" in expected:
             assert {v.category for test in result.tests for v in test.verdicts} == {expected["category"]}
+
+    def _check_some(self, result: Result, expected: dict[str, str]) -> None:
+        assert result.status is Status.GRADED
+        assert set(lost(result)) == {SPOILT}, said(result)
+        assert re.search(expected["says"], said(result)), said(result)
+        assert {v.category for test in result.tests for v in test.verdicts} == {expected["category"]}
 
     def _check_neighbours(self, result: Result, expected: dict[str, str]) -> None:
         assert result.status is Status.GRADED

@@ -173,11 +173,19 @@ class TestCounts:
     """What is counted while an answer is awaited."""
 
     def test_shared_memory_is_memory(self, walled: Sandbox) -> None:
-        """Memory that is shared between processes, which no limit of the kernel's counts, counts here."""
-        with not_for_ever(), loaded(walled, SLOW) as worker:
+        """Shared memory, which no limit of the kernel's counts, counts at a level that has no walls against it."""
+        with not_for_ever(), sandbox("process") as place, loaded(place, SLOW) as worker:
             with pytest.raises(StudentFailure, match="needed more than 300 MB of memory") as caught:
                 ask(worker, "share", cpu_seconds=20)
             assert caught.value.category == "memory"
+
+    def test_there_is_no_shared_memory_behind_walls(self, walled: Sandbox) -> None:
+        """Behind walls it cannot be had, and asking for it is told as asking for too much memory."""
+        with loaded(walled, SLOW) as worker:
+            with pytest.raises(StudentFailure, match="needed more memory than it is allowed") as caught:
+                ask(worker, "share")
+            assert caught.value.category == "memory"
+            assert worker.alive
 
     def test_empty_files_are_files(self, walled: Sandbox) -> None:
         """Files without content are limited in number, so that clearing up does not take for ever."""

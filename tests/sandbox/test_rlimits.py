@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import mmap
 import os
 import resource
 import signal
@@ -61,7 +63,9 @@ class TestLimits:
 
         small = Limits(file_mb=1)
         on_disk = attempt(lambda: fill(os.open("big", os.O_WRONLY | os.O_CREAT)), level, limits=small)
-        in_memory = attempt(lambda: os.ftruncate(os.memfd_create("big"), 2_000_000), level, limits=small)
+        in_memory = attempt(
+            lambda: os.ftruncate(os.memfd_create("big"), 2_000_000), level, limits=small, use_seccomp=False
+        )
         assert (on_disk.errno, in_memory.errno) == (errno.EFBIG, errno.EFBIG)
 
     def test_processes(self, level: str) -> None:
@@ -78,12 +82,55 @@ class TestLimits:
         assert outcome.message == "can't start new thread"
 
     def test_open_files(self, level: str) -> None:
-        """Descriptors run out at the allowance."""
+        """Descriptors run out at the allowance, which is small: what pipes and sockets hold counts for nobody."""
 
-        def exhaust() -> int:
-            return len([os.dup(0) for _ in range(300)])
+        def exhaust() -> tuple[int, int]:
+            held: list[int] = []
+            try:
+                while True:
+                    held.append(os.dup(0))
+            except OSError as error:
+                return len(held), error.errno or 0
 
-        assert attempt(exhaust, level).errno == errno.EMFILE
+        already = 4  # the standard three and the report
+        assert attempt(exhaust, level).value == (64 - already, errno.EMFILE)
+
+    def test_addresses(self, level: str) -> None:
+        """A map of terabytes, whose page tables would be memory, is refused even if nothing is written to it."""
+        outcome = attempt(lambda: mmap.mmap(-1, 1 << 40, mmap.MAP_PRIVATE, mmap.PROT_READ).close(), level)
+        assert outcome.errno == errno.ENOMEM
+
+    def test_many_threads_find_room(self, level: str) -> None:
+        """As many threads as are allowed, each with a heap of its own, are no matter of addresses."""
+
+        def compute() -> int:
+            stay, blocks = threading.Barrier(61), []
+
+            def work() -> None:
+                blocks.append(bytearray(50_000))
+                stay.wait()
+
+            for _ in range(60):
+                threading.Thread(target=work).start()
+            stay.wait()
+            return len(blocks)
+
+        allowed = Limits(processes=100)
+        assert attempt(compute, level, limits=allowed).value == 60
+
+    def test_locked_memory(self, level: str) -> None:
+        """No page can be kept from being reclaimed."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert attempt(lambda: libc.mlockall(1), level).value == -1
+
+    def test_timers(self, level: str) -> None:
+        """Timers, each of which is the kernel's memory, run out."""
+
+        def start() -> int:
+            libc = ctypes.CDLL(None)
+            return sum(libc.timer_create(1, None, ctypes.byref(ctypes.c_void_p())) == 0 for _ in range(1000))
+
+        assert 0 < attempt(start, level).value <= 256
 
     def test_processor_time(self, level: str) -> None:
         """Past the backstop the kernel kills, handlers or not."""
@@ -97,7 +144,7 @@ class TestLimits:
 
     def test_cannot_be_raised(self, level: str) -> None:
         """Soft and hard limits are equal, so there is no way up; there are no core dumps."""
-        kinds = ("CPU", "DATA", "FSIZE", "NOFILE", "NPROC", "CORE")
+        kinds = ("CPU", "DATA", "AS", "STACK", "MEMLOCK", "FSIZE", "NOFILE", "NPROC", "CORE")
         pairs = attempt(lambda: [resource.getrlimit(getattr(resource, f"RLIMIT_{kind}")) for kind in kinds], level)
         assert all(soft == hard != resource.RLIM_INFINITY for soft, hard in pairs.value)
         assert pairs.value[-1] == (0, 0)

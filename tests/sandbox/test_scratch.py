@@ -141,32 +141,6 @@ class TestEnd:
             assert os.listdir(temporary) == []
 
 
-class TestUsage:
-    """Counting what is in a directory."""
-
-    def test_counts_bytes_and_entries(self, tmp_path: Path) -> None:
-        """Files, directories and what is in them are counted; a link is an entry and no more."""
-        (tmp_path / "sub").mkdir()
-        (tmp_path / "sub" / "file").write_bytes(b"x" * 100_000)
-        (tmp_path / "link").symlink_to("/usr")
-        total, entries = scratch.usage(tmp_path, 10**9, 1000)
-        assert entries == 3
-        assert 100_000 <= total < 200_000
-
-    def test_stops_at_its_caps(self, tmp_path: Path) -> None:
-        """A million files are not counted to the last one."""
-        for number in range(50):
-            (tmp_path / str(number)).write_bytes(b"x" * 5000)
-        assert scratch.usage(tmp_path, 10**9, 10)[1] == 11
-        total, entries = scratch.usage(tmp_path, 20_000, 1000)
-        assert total > 20_000
-        assert entries < 50
-
-    def test_passes_over_what_it_may_not_see(self, tmp_path: Path) -> None:
-        """A directory that went away, or never was, counts nothing."""
-        assert scratch.usage(tmp_path / "gone", 10, 10) == (0, 0)
-
-
 class TestRemoveTwice:
     """A scratch directory that somebody else has cleaned away."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import mmap
 import os
 import platform
 import re
@@ -12,12 +13,13 @@ import signal
 import socket
 import struct
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from softmark.sandbox import seccomp
-from tests.sandbox.confined import LEVELS, attempt
+from tests.sandbox.confined import LEVELS, Outcome, attempt
 
 ALLOW, KILL = "allow", "kill"
 CONVENTIONS = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -25,7 +27,9 @@ HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
 }
-CONDITIONAL = {"socketpair", "clone", "prlimit64", "ioctl", "rt_sigaction"}
+CONDITIONAL = {
+    *("socketpair", "clone", "prlimit64", "ioctl", "rt_sigaction", "mmap", "prctl", "fcntl", "open", "openat"),
+}
 DANGEROUS = """
     socket 41 198
     ptrace 101 117; process_vm_readv 310 270; process_vm_writev 311 271; pidfd_getfd 438 438; kcmp 312 272
@@ -88,7 +92,7 @@ class TestProgram:
     def test_refuses_the_table_and_nothing_else(self, machine: str) -> None:
         """Every unconditional call of the table gets its errno; every other known call is allowed."""
         table = {number: answer for name, number, answer in seccomp.refused(machine) if name not in CONDITIONAL}
-        conditional = {number_of(machine, name) for name in CONDITIONAL}
+        conditional = {number for name, number, _ in seccomp.refused(machine) if name in CONDITIONAL}
         for number in set(range(463)) - conditional:
             assert judge(machine, number) == table.get(number, ALLOW), number
 
@@ -130,6 +134,36 @@ class TestProgram:
         assert judge(machine, ioctl, 0, 0x5401) == ALLOW
         for request in (0x5412, 0x541C, 0x5412 | 1 << 32):
             assert judge(machine, ioctl, 0, request) == errno.EPERM, hex(request)
+
+    def test_requests_of_file_systems(self, machine: str) -> None:
+        """Space cannot be reserved by ioctl either, nor extents moved about: not by the types that file systems use."""
+        ioctl = number_of(machine, "ioctl")
+        for request in (0x40305828, 0x4030582A, 0x40305839, 0x40049409, 0x4008662A, 0xF501):
+            assert judge(machine, ioctl, 3, request) == errno.EPERM, hex(request)
+        assert judge(machine, ioctl, 3, 0xC00846D6) == ALLOW  # a graphics card's driver
+
+    def test_mmap(self, machine: str) -> None:
+        """Memory of the process's own and maps of files can be had; memory that no limit counts is refused."""
+        mmap = number_of(machine, "mmap")
+        private, anonymous, shared, stack = 0x02, 0x20, 0x01, 0x20000
+        for flags in (private | anonymous, private | anonymous | stack, private, shared):
+            assert judge(machine, mmap, 0, 4096, 3, flags) == ALLOW, hex(flags)
+        for flags in (shared | anonymous, 0x03 | anonymous, private | anonymous | 0x100, private | anonymous | 0x40000):
+            assert judge(machine, mmap, 0, 4096, 3, flags) == errno.ENOMEM, hex(flags)
+
+    def test_memory_of_the_kernels(self, machine: str) -> None:
+        """Locks and larger pipes are done without doing, a table of futexes is refused, and the rest passes."""
+        fcntl, prctl = number_of(machine, "fcntl"), number_of(machine, "prctl")
+        assert {judge(machine, fcntl, 3, command) for command in (6, 7, 37, 38, 1031)} == {0}
+        assert {judge(machine, fcntl, 3, command) for command in (0, 1, 2, 3, 4, 5, 36, 1030, 1032)} == {ALLOW}
+        assert judge(machine, prctl, 78) == errno.EPERM
+        assert judge(machine, prctl, 15) == ALLOW
+
+    def test_files_without_a_name(self, machine: str) -> None:
+        """A file is opened by its name or made under one."""
+        openat = number_of(machine, "openat")
+        assert judge(machine, openat, -100 % 2**64, 0, os.O_RDWR | os.O_CREAT) == ALLOW
+        assert judge(machine, openat, -100 % 2**64, 0, os.O_RDWR | os.O_TMPFILE) == errno.ENOTSUP
 
     def test_socketpair(self, machine: str) -> None:
         """Only pairs of stream sockets: a datagram one could be sent to another address."""
@@ -226,6 +260,26 @@ class TestKernel:
             os.execve(program, ["program"], {})
 
         assert attempt(from_memory, level).refused
+
+    def test_temporary_files(self, level: str) -> None:
+        """What libraries do instead of what is refused: files are copied, made without a name, and given a size."""
+
+        def use() -> tuple[bytes, int]:
+            with tempfile.TemporaryFile() as file:
+                os.posix_fallocate(file.fileno(), 0, 10_000)
+                size = os.fstat(file.fileno()).st_size
+            Path("a.txt").write_bytes(b"content")
+            shutil.copyfile("a.txt", "b.txt")
+            return Path("b.txt").read_bytes(), size
+
+        assert attempt(use, level).value == (b"content", 10_000)
+
+    def test_shared_memory(self, level: str) -> None:
+        """Memory that is shared is not to be had, in whichever way it is asked for, and says so as memory does."""
+        assert attempt(lambda: mmap.mmap(-1, 4096).close(), level).errno == errno.ENOMEM
+        assert attempt(lambda: mmap.mmap(-1, 4096, mmap.MAP_PRIVATE).close(), level) == Outcome()
+        assert attempt(lambda: os.close(os.memfd_create("x")), level).refused
+        assert attempt(lambda: os.close(os.open("/dev/zero", os.O_RDONLY)), level).refused
 
     def test_x32_call(self) -> None:
         """A call in disguise ends the process at once."""

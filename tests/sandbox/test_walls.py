@@ -234,6 +234,23 @@ class TestDescriptors:
         assert (outcome.step, outcome.message) == ("descriptors", "standard output or error is a terminal")
 
 
+class TestVictim:
+    """Whom the kernel ends first when memory runs out."""
+
+    def test_is_the_worker(self, level: str) -> None:
+        """The worker, before everybody else, and it cannot take that back."""
+
+        def look() -> str:
+            return Path("/proc/self/oom_score_adj").read_text().strip()
+
+        def take_back() -> None:
+            ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # may be looked into: else only root may write there
+            Path("/proc/self/oom_score_adj").write_text("0")
+
+        assert attempt(look, level, use_landlock=False).value == "1000"
+        assert attempt(take_back, level).refused
+
+
 class TestRefusal:
     """Walls that cannot stand are refused by the name of the step, and the work is not done."""
 

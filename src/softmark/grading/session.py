@@ -25,7 +25,7 @@ from softmark.grading.homework import Homework
 from softmark.grading.standings import Standings
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.capture import Capture
-from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
+from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.forbidden import MOST_MENTIONS
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
@@ -146,7 +146,10 @@ class StudentSession:
             return
         self.renew()
         if self._unloadable is None:
-            self._unloadable = self._start_and_load()
+            try:
+                self._unloadable = self._start_and_load()
+            except Disturbed:
+                self._unloadable = self._start_and_load()
             if self._unloadable is not None and self._unloadable.category == "crash":
                 self._unloadable = self._start_and_load()  # two crashes are no accident
         if self._unloadable is not None:
@@ -223,6 +226,9 @@ class StudentSession:
             if failure.category == "timeout" and self.hearing.pure:
                 self._timeouts[part] += 1
             return self._in_time(failure)
+        except Disturbed:
+            self.hearing.pure = False  # so that the test is judged again
+            raise
 
     def _in_time(self, failure: StudentFailure) -> StudentFailure:
         """The failure, unless the end of the time for the whole submission is what it really was."""

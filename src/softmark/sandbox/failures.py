@@ -17,6 +17,10 @@ class SandboxLost(GraderFault):
     """No further student process can be started here: the engine must be replaced."""
 
 
+class Disturbed(GraderFault):
+    """Another program of this machine spoilt what was observed. In a fresh process it may go well."""
+
+
 class UnsendableRequest(GraderFault):
     """A hidden test passes a value that cannot be sent to a student process."""
 

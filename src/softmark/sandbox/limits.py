@@ -19,10 +19,11 @@ class Limits:
     memory_mb: int = 2048
     """Memory beyond what the interpreter and torch already hold."""
     file_mb: int = 100
-    """Size of one file, and of everything in the scratch directory together."""
+    """Size of one file, and of all files together."""
     processes: int = 64
     """Processes and threads at one time, the worker's own included."""
-    open_files: int = 256
+    open_files: int = 64
+    """Files, pipes and sockets that one process has open at one time."""
     answer_mb: int = 8
     """Size of an answer, beyond sixteen times what is expected of it."""
     output_bytes: int = 16384

@@ -1,8 +1,9 @@
 """The trusted side of one worker: asks, waits within limits, drains what is printed, and ends it.
 
-Three clocks run while an answer is awaited. Processor time is the measure, so that a busy machine fails nobody; wall
-time is the guard against a program that waits for ever; memory and disk are looked at every tick. All are read from
-the kernel. The answer counts when one complete frame has arrived; nothing the worker does afterwards matters.
+Two clocks run while an answer is awaited. Processor time is the measure, so that a busy machine fails nobody; wall
+time is the guard against a program that waits for ever. Memory and disk are looked at twenty times in each second of
+the worker's life, and the disk at the end of every request too. All are read from the kernel. The answer counts when
+one complete frame has arrived and the disk's limit holds; nothing the worker does afterwards matters.
 
 The clocks run only while this side never waits in a read or write of the wire: a worker may begin a frame and not end
 it. So the wire does not block, and each read and write asks once more not to wait.
@@ -27,18 +28,19 @@ from typing import NoReturn
 from softmark.sandbox import explain, procfs, scratch, wire
 from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
-from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
+from softmark.sandbox.disk import Disk
+from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.walls import Walls
 from softmark.sandbox.zygote import Ended, Zygote
 
-_TICK = 0.05  # seconds between looks at a worker that has not answered yet
-_DISK_TICKS = 10  # looking at the disk means walking a directory: every tenth tick
+_TICK = 0.05  # seconds between looks at a worker
+_THOROUGH = 10  # every so many looks the files are counted, without any sign of them
 _CHUNK = 1 << 16
 _READS = 16  # in a tick, from one stream or of crumbs of an answer: that is up to 20 MB a second
 _CRUMB = 4096  # bytes; an answer arrives in parts of a hundred thousand, but for the last one
 _SHORT = 0.005  # seconds of an exchange in which we do not ask for the time of children, since that takes longer
-_ENTRIES = 100_000
+_MEGABYTE = 1_000_000
 _OF_BACKSTOP = 0.75  # for its own limit the kernel counts ticks of its clock, which on a busy machine may run ahead
 _ENDING = 1.0  # seconds a process may take to be gone after its end of the wire is
 
@@ -90,6 +92,8 @@ class ForkedWorker(StudentProcess):
             self._selector.register(descriptor, selectors.EVENT_READ)
         for descriptor in self._streams:
             os.set_blocking(descriptor, False)
+        self._disk: Disk | None = None
+        self._looks, self._next_look = 0, time.monotonic() + _TICK
         self._await_ready()
 
     @property
@@ -116,6 +120,7 @@ class ForkedWorker(StudentProcess):
 
     def usage(self) -> procfs.Usage:
         """What the worker and all it has started use now."""
+        self._looks, self._next_look = self._looks + 1, time.monotonic() + _TICK
         used = procfs.usage(self._zygote.pid, self.pid, self._zygote.baseline)
         self._know_of_others(used.cpu_seconds - procfs.process_cpu(self.pid))
         return used
@@ -147,15 +152,38 @@ class ForkedWorker(StudentProcess):
         self._wire.close()
         for descriptor in (self._pidfd, *self._streams):
             os.close(descriptor)
+        if self._disk is not None:
+            self._disk.settle()
+            self._disk.close()
         scratch.remove(Path(self._walls.scratch))
+
+    def require_memory(self, used: procfs.Usage) -> None:
+        """StudentFailure if it uses more memory than it may."""
+        if used.memory_bytes > self._limits.memory_mb * _MEGABYTE:
+            raise explain.out_of_memory(self._limits.memory_mb, used.memory_bytes)
+
+    def require_disk(self, thoroughly: bool) -> None:
+        """StudentFailure if it holds more of the disk than it may; it is ended to find that out, if need be."""
+        disk, most = self._disk, self._limits.file_mb
+        if disk is None:
+            return
+        if disk.exceeded(thoroughly):
+            raise explain.out_of_disk(most)
+        if disk.hidden:
+            self.close()
+            if disk.came_back:
+                raise explain.out_of_disk(most)
+            place = Path(self._walls.scratch).parent.parent
+            raise Disturbed(f"another program filled the disk of {place} meanwhile: grade again when it has ended")
 
     def _await_ready(self) -> None:
         """Until here no code of the student's has run, so whatever goes wrong is not their fault."""
         try:
             self.read(READINESS, self.ask(READINESS, self._limits.import_seconds))
+            self._disk = Disk(Path(self._walls.scratch), self._limits.file_mb * _MEGABYTE)
         except SandboxLost:
             raise  # by `close`, which has been called
-        except (GraderFault, StudentFailure) as failure:
+        except (GraderFault, StudentFailure, OSError) as failure:
             self.close()
             raise GraderFault(str(failure)) from failure
 
@@ -207,7 +235,7 @@ class ForkedWorker(StudentProcess):
 
 
 class _Exchange:
-    """One request on its way there and back, under the three clocks."""
+    """One request on its way there and back, under the clocks and limits."""
 
     def __init__(self, worker: ForkedWorker, question: Question, cpu_seconds: float, wall_seconds: float) -> None:
         self._worker, self._question = worker, question
@@ -220,7 +248,6 @@ class _Exchange:
         self._wall_allowed = min(worker._limits.wall(cpu_seconds), wall_seconds)
         self._wall_start = time.monotonic()
         self._cpu_start = worker.cpu_seconds()
-        self._ticks = 0
         self._printing = False
         """Whether what it printed had to wait."""
 
@@ -231,18 +258,19 @@ class _Exchange:
         while True:
             if self._unsent:
                 self._send(wire_fd)
-            events = worker._selector.select(_TICK)
+            events = worker._selector.select(max(0.0, worker._next_look - time.monotonic()))
             ready = {key.fd for key, _ in events}
             for descriptor in ready & worker._streams.keys():
                 worker._read_output(descriptor)
                 worker._count_read(descriptor)
             if wire_fd in ready and self._receive():
+                self._look_at_holdings()
                 return bytes(self._received)
             if worker._pidfd in ready and wire_fd not in ready:
                 if wire_fd in worker._selector.get_map():
                     raise worker._death()
                 worker._rest(worker._pidfd)  # until the next tick: its last words may be waiting
-            if not events or time.monotonic() - self._wall_start > (self._ticks + 1) * _TICK:
+            if time.monotonic() >= worker._next_look:
                 self._look()
 
     def _send(self, wire_fd: int) -> None:
@@ -289,20 +317,21 @@ class _Exchange:
         raise death if ending else explain.malformed("the wire was closed")
 
     def _look(self) -> None:
-        """The three clocks, and the disk."""
+        """Raise StudentFailure if a clock has run out, or if too much memory or disk is held."""
         worker = self._worker
         self._printing |= any(worker._reads[stream] >= _READS for stream in worker._streams)
         worker._wake_all()
-        self._ticks = int((time.monotonic() - self._wall_start) / _TICK)
         used = worker.usage()
         cpu, wall = used.cpu_seconds - self._cpu_start, time.monotonic() - self._wall_start
         if cpu > self._cpu_allowed or wall > self._wall_allowed:
             limit = worker._limits.cpu_seconds if self._operation == "call" else self._cpu_allowed
             raise explain.out_of_time(limit, self._cpu_allowed, cpu, wall, printing=self._printing)
-        if used.memory_bytes > worker._limits.memory_mb * 1_000_000:
-            raise explain.out_of_memory(worker._limits.memory_mb, used.memory_bytes)
-        if self._ticks % _DISK_TICKS == 0:
-            most = worker._limits.file_mb * 1_000_000
-            written, entries = scratch.usage(Path(worker._walls.scratch), most, _ENTRIES)
-            if written > most or entries > _ENTRIES:
-                raise explain.out_of_disk(worker._limits.file_mb)
+        worker.require_memory(used)
+        worker.require_disk(thoroughly=worker._looks % _THOROUGH == 0)
+
+    def _look_at_holdings(self) -> None:
+        """The last look of a request, whose answer has come in time: what the worker still holds."""
+        worker = self._worker
+        if time.monotonic() >= worker._next_look:
+            worker.require_memory(worker.usage())
+        worker.require_disk(thoroughly=False)

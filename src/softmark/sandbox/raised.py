@@ -11,6 +11,7 @@ import linecache
 import os
 import re
 import traceback
+from errno import ENOMEM
 from types import TracebackType
 
 from softmark.sandbox.wire import Frame, Raised
@@ -34,9 +35,11 @@ def describe(error: BaseException, scratch: str) -> Raised:
 
 
 def is_memory(error: BaseException) -> bool:
-    """An allocation that the memory limit refused: Python's own error, or torch's wording of it."""
+    """Whether it says that memory was refused: Python's own error, torch's wording of it, or the system's number."""
     if isinstance(error, MemoryError):
         return True
+    if type(error) is OSError:
+        return error.errno == ENOMEM
     return type(error) is RuntimeError and bool(_TORCH_OUT_OF_MEMORY.search(_message(error)))
 
 

@@ -1,8 +1,8 @@
-"""A worker's private directory: made for it, filled with the submission's files, watched, and deleted without trust.
+"""A worker's private directory: made for it, filled with the submission's files, and deleted without trust.
 
 The student's code owns what is in there and may have filled it with links, a million files, a thousand nested
 directories or names that are not text. So deleting goes by directory descriptors, follows no link, recurses nowhere,
-and works on byte names; counting stops at its cap.
+and works on byte names. What is in it while the worker lives is counted in disk.py.
 
 A run holds a lock on its root, which the kernel releases however the run ends; so the next one can tell, and clears,
 what a killed one left.
@@ -19,6 +19,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+from softmark.sandbox.disk import mark
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PREFIX = "softmark-scratch-"
@@ -39,16 +41,19 @@ class ScratchRoot:
         """A fresh directory with `files` in it, owned by `uid` (None: by this process's own user)."""
         directory = self.path / secrets.token_hex(8)
         directory.mkdir(mode=0o700)
+        folders = [directory]
         for name, content in files.items():
             target = directory / name
-            _make_parents(directory, target.parent, uid)
+            folders += _make_parents(directory, target.parent)
             descriptor = os.open(target, _NEW_FILE, 0o600)
             with open(descriptor, "wb") as file:
                 file.write(content)
                 if uid is not None:
                     os.fchown(descriptor, uid, uid)
-        if uid is not None:
-            os.chown(directory, uid, uid)  # last: until here nobody else could touch the inside
+        for folder in reversed(folders):
+            mark(folder)
+            if uid is not None:
+                os.chown(folder, uid, uid)  # the outermost last: until then nobody else can touch the inside
         return directory
 
     def close(self) -> None:
@@ -108,14 +113,13 @@ def _lock(path: Path) -> int | None:
     return None
 
 
-def _make_parents(top: Path, directory: Path, uid: int | None) -> None:
-    if directory == top:
-        return
-    _make_parents(top, directory.parent, uid)
-    if not directory.is_dir():
-        directory.mkdir(mode=0o700)
-        if uid is not None:
-            os.chown(directory, uid, uid)
+def _make_parents(top: Path, directory: Path) -> list[Path]:
+    """Make a directory and those above it, up to `top`; return those that are new, the outermost first."""
+    if directory == top or directory.is_dir():
+        return []
+    above = _make_parents(top, directory.parent)
+    directory.mkdir(mode=0o700)
+    return [*above, directory]
 
 
 def remove(directory: Path) -> None:
@@ -171,23 +175,3 @@ def _open_up(parent: int | None, name: bytes) -> None:
     """Give this user access to a directory whose owner took it away (root needs no such thing)."""
     if os.geteuid() != 0:
         os.chmod(name, 0o700, dir_fd=parent)
-
-
-def usage(directory: Path, most_bytes: int, most_entries: int) -> tuple[int, int]:
-    """Bytes on disk and entries below `directory`; stops counting once either cap is passed."""
-    total = entries = 0
-    unseen = [os.fsencode(directory)]
-    while unseen and total <= most_bytes and entries <= most_entries:
-        try:
-            with os.scandir(unseen.pop()) as listing:
-                for entry in listing:
-                    entries += 1
-                    found = entry.stat(follow_symlinks=False)
-                    total += found.st_blocks * 512
-                    if stat.S_ISDIR(found.st_mode):
-                        unseen.append(entry.path)
-                    if total > most_bytes or entries > most_entries:
-                        break
-        except OSError:
-            continue  # it went away, or was closed to us, between the listing and the look
-    return total, entries

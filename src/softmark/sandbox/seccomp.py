@@ -29,7 +29,7 @@ import os
 import platform
 import struct
 from dataclasses import dataclass
-from errno import EACCES, ENOSYS, ENOTSUP, EPERM
+from errno import EACCES, ENOMEM, ENOSYS, ENOTSUP, EPERM
 from functools import cache
 
 _NEWEST = 462  # mseal, Linux 6.10: from 424 on the numbers are the same on every architecture
@@ -39,8 +39,8 @@ _IGNORED = 0  # "errno 0": the call is not made and says it succeeded
 _TABLE: tuple[tuple[int, str], ...] = (
     # The network, every family of it: a named Unix socket is the way to a container daemon or a desktop. What
     # is left (see _CONDITIONS) are pairs of stream sockets, which are born connected and cannot be pointed
-    # elsewhere.
-    (EACCES, "socket 41 198; socketpair 53 199"),
+    # elsewhere. Their buffers keep the size they are born with.
+    (EACCES, "socket 41 198; socketpair 53 199; setsockopt 54 208"),
     # Other processes: their memory, descriptors, limits and priorities.
     (EPERM, "ptrace 101 117; process_vm_readv 310 270; process_vm_writev 311 271; process_madvise 440 440"),
     (EPERM, "process_mrelease 448 448; kcmp 312 272; pidfd_getfd 438 438; pidfd_send_signal 424 424"),
@@ -64,6 +64,19 @@ _TABLE: tuple[tuple[int, str], ...] = (
     (EPERM, "mq_open 240 180; mq_unlink 241 181; mq_timedsend 242 182; mq_timedreceive 243 183"),
     (EPERM, "mq_notify 244 184; mq_getsetattr 245 185"),
     (EPERM, "add_key 248 217; request_key 249 218; keyctl 250 219"),
+    # Memory that no limit of a process counts (see _CONDITIONS). Shared memory stays when the process has let go of it
+    # with madvise(MADV_DONTNEED). A page in a pipe may keep a large page alive. A table of futexes, file locks and
+    # rules of Landlock are the kernel's memory, without a limit. A lock is "done" without doing: the worker has only
+    # its own files to lock.
+    (ENOMEM, "mmap 9 222"),
+    (EPERM, "memfd_create 319 279; prctl 157 167"),
+    (EPERM, "landlock_create_ruleset 444 444; landlock_add_rule 445 445; landlock_restrict_self 446 446"),
+    (ENOSYS, "splice 275 76; tee 276 77; vmsplice 278 75; sendfile 40 71"),
+    (_IGNORED, "fcntl 72 25"),
+    # Disk space that is taken without being written, and files that never had a name (see disk.py): libraries write,
+    # and make a file and unlink it, where these are not to be had.
+    (ENOTSUP, "fallocate 285 47; open 2 -; openat 257 56"),
+    (ENOSYS, "openat2 437 437"),  # its flags are in memory
     # Mounts, and files by another way than opening their path; watching a directory would tell the names in it.
     (EPERM, "mount 165 40; umount2 166 39; pivot_root 155 41; chroot 161 51; open_tree 428 428"),
     (EPERM, "move_mount 429 429; fsopen 430 430; fsconfig 431 431; fsmount 432 432; fspick 433 433"),
@@ -78,7 +91,8 @@ _TABLE: tuple[tuple[int, str], ...] = (
     # The machine.
     (EPERM, "acct 163 89; reboot 169 142; kexec_load 246 104; kexec_file_load 320 294; syslog 103 116"),
     (EPERM, "init_module 175 105; finit_module 313 273; delete_module 176 106; vhangup 153 58"),
-    # Terminals: typing into one (TIOCSTI, TIOCLINUX); all other requests pass.
+    # Terminals: typing into one (TIOCSTI, TIOCLINUX). File systems: one request takes as much space as fallocate does.
+    # All other requests pass.
     (EPERM, "ioctl 16 29"),
     # Owner, mode, times of files, which Landlock does not govern: without a uid of its own the worker could
     # spoil its user's. Modes and times are "done" without doing, so that shutil.copy works.
@@ -94,6 +108,12 @@ _CLONE_PARENT = 0x00008000  # a child that would be the worker's sibling: a chil
 _AF_UNIX, _SOCK_STREAM, _SOCKET_TYPE = 1, 1, 0xF
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _SIGCHLD = 17
+_REQUEST_TYPE = 0xFF00
+_OF_FILE_SYSTEMS = (0x5800, 0x6600, 0x9400, 0xF500)  # 'X', 'f', and those of Btrfs and F2FS
+_MAP_SHARED_ANONYMOUS, _MAP_GROWSDOWN, _MAP_HUGETLB = 0x21, 0x100, 0x40000  # the last two are not in RLIMIT_DATA
+_PR_FUTEX_HASH = 78
+_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW, _F_SETPIPE_SZ = 6, 7, 37, 38, 1031
+_UNNAMED = 0o20000000  # what O_TMPFILE has beside O_DIRECTORY
 _WHOLE = 0xFFFFFFFF
 
 
@@ -119,7 +139,18 @@ _CONDITIONS: dict[str, tuple[_Condition, ...]] = {
     "ioctl": (
         _Condition(1, _WHOLE, _TIOCSTI, refuse_if=True),
         _Condition(1, _WHOLE, _TIOCLINUX, refuse_if=True),
+        *(_Condition(1, _REQUEST_TYPE, kind, refuse_if=True) for kind in _OF_FILE_SYSTEMS),
     ),
+    "mmap": tuple(
+        _Condition(3, flags, flags, refuse_if=True) for flags in (_MAP_SHARED_ANONYMOUS, _MAP_GROWSDOWN, _MAP_HUGETLB)
+    ),
+    "prctl": (_Condition(0, _WHOLE, _PR_FUTEX_HASH, refuse_if=True),),
+    "fcntl": tuple(
+        _Condition(1, _WHOLE, command, refuse_if=True)
+        for command in (_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW, _F_SETPIPE_SZ)
+    ),
+    "open": (_Condition(1, _UNNAMED, _UNNAMED, refuse_if=True),),
+    "openat": (_Condition(2, _UNNAMED, _UNNAMED, refuse_if=True),),
 }
 
 

@@ -9,6 +9,8 @@ never discovered.
 The steps, in this order:
 
     system       Linux, one thread: a second thread would stay outside Landlock
+    victim       when memory runs out, the kernel ends this process and what it starts before any other. The walls that
+                 follow close the file in which it could take that back
     session      a session of its own: no terminal, and one kill reaches the process group
     descriptors  all closed but the given ones and 0, 1, 2; 0 is /dev/null; 1 and 2 must not be terminals
     place        umask 077, the scratch directory becomes the current one
@@ -100,10 +102,11 @@ def raise_walls(walls: Walls, keep_fds: tuple[int, ...], parent: int) -> None:
     """Lock this process in for good; `parent` is the process that forked it. WallError if any wall fails."""
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
         ("system", _require_one_linux_thread),
+        ("victim", _be_the_first_victim),
         ("session", _leave_terminal),
         ("descriptors", lambda: _close_descriptors({1, 2, *keep_fds})),
         ("place", lambda: _settle(walls.scratch)),
-        ("limits", lambda: rlimits.impose(walls.limits, walls.cpu_backstop, own_uid=walls.uid is not None)),
+        ("limits", lambda: _limit(walls)),
         ("identity", lambda: _become(walls.uid)),
         ("scratch", lambda: _check_scratch(walls.scratch)),
         ("death", lambda: _die_with(parent)),
@@ -151,6 +154,12 @@ def _require_one_linux_thread() -> None:
     _insist(threads == 1, f"the process has {threads} threads; raise the walls right after the fork")
 
 
+def _be_the_first_victim() -> None:
+    prctl(_PR_SET_DUMPABLE, 1)  # or a process that has changed its user may not write this; taken back further down
+    with open("/proc/self/oom_score_adj", "wb", buffering=0) as adjustment:
+        adjustment.write(b"1000")
+
+
 def _leave_terminal() -> None:
     if os.getsid(0) != os.getpid():
         os.setsid()
@@ -171,6 +180,11 @@ def _close_descriptors(keep: Collection[int]) -> None:
 def _settle(scratch: str) -> None:
     os.umask(0o077)
     os.chdir(scratch)
+
+
+def _limit(walls: Walls) -> None:
+    own_uid, drivers = walls.uid is not None, bool(walls.device_files)
+    rlimits.impose(walls.limits, walls.cpu_backstop, own_uid=own_uid, drivers=drivers)
 
 
 def _become(uid: int | None) -> None:

@@ -1,0 +1,187 @@
+"""What a worker holds of the disk: counted with and without names, and nobody else's."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from softmark.sandbox import disk
+from softmark.sandbox.disk import Count, Disk
+from softmark.sandbox.failures import Disturbed, StudentFailure
+from softmark.sandbox.scratch import ScratchRoot
+from tests.sandboxes import SHORT, loaded, sandbox, value
+
+LIMIT = SHORT.file_mb * 1_000_000
+MB = 1_000_000
+
+
+def counted(place: Path, most_bytes: int = 10**9) -> Count:
+    here = os.open(place, os.O_RDONLY)
+    try:
+        return disk.count(here, most_bytes)
+    finally:
+        os.close(here)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A scratch directory."""
+    root = ScratchRoot()
+    yield root.make({}, None)
+    root.close()
+
+
+class TestCount:
+    """Counting what has a name."""
+
+    def test_counts_bytes_and_entries(self, place: Path) -> None:
+        """Files, directories and what is in them are counted; a link is an entry and no more."""
+        (place / "sub").mkdir()
+        (place / "sub" / "file").write_bytes(b"x" * 100_000)
+        (place / "link").symlink_to("/usr")
+        found = counted(place)
+        assert (found.entries, found.folders) == (3, 1)
+        assert 100_000 <= found.bytes < 200_000
+
+    def test_stops_when_there_is_too_much(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Of a million files the last is not counted."""
+        for number in range(50):
+            (place / str(number)).write_bytes(b"x" * 5000)
+        assert counted(place, 20_000).entries < 50
+        monkeypatch.setattr(disk, "MOST_ENTRIES", 10)
+        assert counted(place).entries == 11
+
+    def test_counts_blocks(self, place: Path) -> None:
+        """A sparse file takes no space, and a file with many names takes its space once."""
+        with open(place / "sparse", "wb") as file:
+            file.truncate(10**9)
+        (place / "file").write_bytes(b"x" * 100_000)
+        for number in range(20):
+            os.link(place / "file", place / str(number))
+        assert counted(place).bytes < 200_000
+
+    def test_reaches_any_depth(self, place: Path) -> None:
+        """A directory whose path is longer than a path may be is counted as any other, and so is what comes after."""
+        here = os.open(place, os.O_RDONLY)
+        for _ in range(300):
+            for name in ("a" * 100, "d" * 100):
+                os.mkdir(name, dir_fd=here)
+            inner = os.open("d" * 100, os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = inner
+        os.close(os.open("last", os.O_CREAT, dir_fd=here))
+        os.close(here)
+        assert (counted(place).entries, counted(place).folders) == (601, 600)
+
+    def test_never_leaves_the_directory(self, place: Path, tmp_path: Path) -> None:
+        """However folders are swapped for links, and moved, while it counts, no more is found than there is."""
+        (tmp_path / "big").write_bytes(bytes(5 * MB))
+        for name in ("folder", "other"):
+            (place / name / "inner" / "innermost").mkdir(parents=True)
+        stop = threading.Event()
+
+        def swap() -> None:
+            while not stop.is_set():
+                os.rename(place / "folder" / "inner", place / "moved")
+                os.rename(place / "folder", place / "away")
+                os.symlink(tmp_path, place / "folder")
+                os.unlink(place / "folder")
+                os.rename(place / "away", place / "folder")
+                os.rename(place / "moved", place / "folder" / "inner")
+
+        swapping = threading.Thread(target=swap)
+        swapping.start()
+        try:
+            most = max(counted(place).bytes for _ in range(2000))
+        finally:
+            stop.set()
+            swapping.join()
+        assert most < MB
+
+
+def write(place: Path) -> None:
+    (place / "file").write_bytes(b"x")
+
+
+def write_below(place: Path) -> None:
+    (place / "data" / "more" / "file").write_bytes(b"x")
+
+
+def unlink(place: Path) -> None:
+    (place / "data" / "more" / "numbers").unlink()
+
+
+class TestChanges:
+    """Whether a worker has made or removed any file: only one that has can hide some."""
+
+    @pytest.mark.parametrize("change", [write, write_below, unlink])
+    def test_are_seen(self, change: Callable[[Path], None]) -> None:
+        """Wherever it is, in the same instant as the directory was made."""
+        root = ScratchRoot()
+        made = root.make({"hw.py": b"", "data/more/numbers": b"1 2"}, None)
+        assert not counted(made).changed
+        change(made)
+        assert counted(made).changed
+        root.close()
+
+
+HIDES = """
+import os
+held = []
+
+def hide(size, keep):
+    held.append(os.open("file", os.O_RDWR | os.O_CREAT))
+    os.unlink("file")
+    while size:
+        size -= os.write(held[-1], bytes(min(size, 10_000_000)))
+        if os.lseek(held[-1], 0, 1) >= 10_000_000:
+            held.append(os.open("file", os.O_RDWR | os.O_CREAT))
+            os.unlink("file")
+    if not keep:
+        while held:
+            os.close(held.pop())
+    return 1
+
+def nothing():
+    return 1
+"""
+
+
+class TestDisk:
+    """Workers that hold files without a name."""
+
+    def test_hidden_files_count(self) -> None:
+        """What is unlinked and held open is found at the end of the call that holds too much, and not before."""
+        with sandbox() as place, loaded(place, HIDES) as worker:
+            assert value(worker, "hide", 10 * MB, True) == 1
+            with pytest.raises(StudentFailure, match="wrote more than 20 MB of files") as caught:
+                value(worker, "hide", 120 * MB, True)
+            assert caught.value.category == "error"
+            assert not worker.alive
+
+    def test_what_is_let_go_of_does_not_count(self) -> None:
+        """Files that are gone again take no space, however many there were."""
+        with sandbox() as place, loaded(place, HIDES) as worker:
+            for _ in range(20):
+                assert value(worker, "hide", 10 * MB, False) == 1
+
+    def test_other_programs_do_not_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A worker that has made no file is not to blame for what others take, and is not even ended."""
+        free = iter([10**12 - number * LIMIT for number in range(100)])
+        monkeypatch.setattr(Disk, "_free", lambda _: next(free))
+        with sandbox() as place, loaded(place, HIDES) as worker:
+            assert [value(worker, "nothing") for _ in range(5)] == [1] * 5
+
+    def test_what_cannot_be_told_apart_is_asked_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Space that went while the worker made files, and does not come back with its end, was another program's."""
+        monkeypatch.setattr(disk, "_COMING_BACK", 0.0)
+        with sandbox() as place, loaded(place, HIDES) as worker:
+            assert value(worker, "hide", 1 * MB, False) == 1
+            monkeypatch.setattr(Disk, "_free", lambda _: 0)
+            with pytest.raises(Disturbed, match="another program filled the disk"):
+                value(worker, "nothing")
+            assert not worker.alive
