@@ -17,6 +17,7 @@ from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.levels import Level
 from softmark.sandbox.limits import Limits
+from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.zygote import Ended
 from tests.sandboxes import FILE, SHORT
 
@@ -56,8 +57,8 @@ class Actor(StudentProcess):
         self.cpu = 0.0
         self.requests: list[tuple[dict[str, Any], float, float]] = []
 
-    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
-        self.requests.append((question.message, cpu_seconds, wall_seconds))
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
+        self.requests.append((question.message, allowed.cpu_seconds, allowed.wall_seconds))
         try:
             answer = next(self._acts)(question.message)
         except StudentFailure as failure:

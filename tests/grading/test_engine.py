@@ -289,6 +289,13 @@ class TestTime:
         assert earned(result) == [2.0, 0.0, 2.0]
         assert facts(result) == {"two: no answer within 0.3 s of computing time"}
 
+    def test_calls_of_one_test_share_the_clock(self, course: Path, place: Sandbox) -> None:
+        """A test that asks twice waits once: what the first call has slept is missing for the second."""
+        asleep = "import time\ndef two(x):\n    time.sleep(1.5)\n    return x * 2\n"
+        (result,) = grade(course, place, submission(two=asleep))
+        assert earned(result) == [2.0, 0.0, 2.0]
+        assert facts(result) == {"two: no answer within 2 s; the program was waiting, not computing"}
+
     def test_the_whole_has_a_budget(self, course: Path, place: Sandbox) -> None:
         """When the time for the submission is used up, what was earned stays, and the rest says why it is 0."""
         (result,) = grade(course, place, submission(two="import time\ndef two(x):\n    time.sleep(60)\n"), budget=2.0)

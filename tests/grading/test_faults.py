@@ -16,6 +16,7 @@ from softmark.sandbox.bare import BareProcess
 from softmark.sandbox.isolation import Bare, Sandbox, Walled
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.process import ForkedWorker
+from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.walls import environment
 from softmark.sandbox.zygote import Zygote
 from tests.grading.course import NAME, grade, named, write_course
@@ -50,8 +51,8 @@ FAULTY = f"# faulty\n{RIGHT}"
 class FaultyProcess(BareProcess):
     """A student process in this one; the trusted side has a fault when it asks for `two`."""
 
-    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
-        body = super().exchange(question, cpu_seconds, wall_seconds)
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
+        body = super().exchange(question, allowed)
         if question.message["op"] == "call" and b"two" in question.frame:
             raise KeyError("a fault of softmark")
         return body
@@ -138,11 +139,11 @@ class TestZygoteThatHasEnded:
         """Before the load and before any later call."""
         exchange, made = ForkedWorker.exchange, []
 
-        def killing(self: ForkedWorker, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
+        def killing(self: ForkedWorker, question: Question, allowed: Allowed) -> bytes:
             made.append(question)
             if len(made) == call + 1:
                 kill(zygote)
-            return exchange(self, question, cpu_seconds, wall_seconds)
+            return exchange(self, question, allowed)
 
         monkeypatch.setattr(ForkedWorker, "exchange", killing)
         self._require_told(self._graded(zygote, write_course(tmp_path, THREE_PARTS, points=[2, 2, 2])))

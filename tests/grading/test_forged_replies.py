@@ -30,6 +30,7 @@ from softmark.sandbox.asking import Question
 from softmark.sandbox.bare import BareProcess
 from softmark.sandbox.isolation import Bare
 from softmark.sandbox.limits import Limits
+from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.wire import Frame, Handle, Meta, Raised
 from tests.grading.course import FILE, grade, write_course
 from tests.sandboxes import sandbox
@@ -282,8 +283,8 @@ class ForgingProcess(BareProcess):
         super().__init__(directory)
         self._forger = forger
 
-    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
-        body = super().exchange(question, cpu_seconds, wall_seconds)
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
+        body = super().exchange(question, allowed)
         return body if self._forger is None else self._forger.forged(body, question.message["op"] == "load")
 
 

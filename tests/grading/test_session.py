@@ -11,11 +11,17 @@ from softmark.grading.hearing import seed_of
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession
 from softmark.sandbox.failures import Disturbed, GraderFault, StudentFailure
 from tests.grading.sessions import Stage, answers, fails, loads, session
-from tests.sandboxes import SHORT
+from tests.sandboxes import SHORT, sandbox
 
 
 def call(begun: StudentSession, **request: Any) -> Any:
     return begun.call(target="one", **request)["value"]
+
+
+def one() -> dict[str, Any]:
+    """A request to call `one` without arguments."""
+    plain = {"method": None, "args": [], "kwargs": {}, "how": "plain", "watch": False, "cotangent": None}
+    return {"target": "one", **plain}
 
 
 def category_of(begun: StudentSession) -> str:
@@ -228,10 +234,14 @@ class TestTime:
 
     def test_calls_of_a_test_share_its_time(self) -> None:
         """What one call has computed is missing for the next, and there again for the next test."""
-        stage = Stage(loads(), answers(), answers(), answers())
+
+        def computes(request: dict[str, Any]) -> dict[str, Any]:
+            stage.actors[0].cpu += 0.3
+            return answers()(request)
+
+        stage = Stage(loads(), computes, answers(), answers())
         with session(stage) as begun:
             call(begun)
-            stage.actors[0].cpu += 0.3
             call(begun)
             begun.begin("1", "another test")
             call(begun)
@@ -255,6 +265,17 @@ class TestTime:
             call(begun)
             assert not begun.out_of_time
         assert all(900 < wall <= 1000 for _, _, wall in stage.actors[0].requests)
+
+    def test_sleeping_uses_up_the_whole_time(self) -> None:
+        """The time for the whole is counted on the clock, whichever tests it goes to; none is left for the rest."""
+        asleep = "import time\ndef one():\n    time.sleep(0.6)\n    return 1\n"
+        with sandbox() as place, session(place, asleep, whole_seconds=1.0) as begun:
+            assert begun.call(**one())["value"] == 1
+            begun.begin("2", "another test")
+            with pytest.raises(StudentFailure) as caught:
+                begun.call(**one())
+            assert caught.value.fact == OUT_OF_TIME
+            assert begun.out_of_time
 
     def test_the_end_of_the_whole_time_is_told_as_such(self) -> None:
         """A call that is cut off by it is not said to have been too slow."""

@@ -111,7 +111,7 @@ class TestTimeLimits:
 
     def test_of_waiting(self, walled: Sandbox) -> None:
         """A program that sleeps ends at the limit on the clock, and is told that it did not compute."""
-        times_out(walled, "wait", says="^no answer within 4 s; the program was waiting, not computing$")
+        times_out(walled, "wait", says="^no answer within 3 s; the program was waiting, not computing$")
 
     def test_of_what_is_left_on_the_clock(self, walled: Sandbox) -> None:
         """A program that sleeps ends sooner if less is left of the time for everything."""

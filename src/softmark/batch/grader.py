@@ -20,20 +20,30 @@ import msgspec
 
 from softmark.grading.errors import UsageError
 from softmark.grading.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
+from softmark.grading.own_time import Note
 from softmark.grading.result import Result
 from softmark.sandbox.facts import Machine
 from softmark.sandbox.levels import Level
 from softmark.sandbox.walls import environment
 
+_PATIENCE = 20.0  # seconds that an engine may take to end
+
 
 class EngineFailed(Exception):
-    """The grading engine ended or broke: the grader's fault, no submission's."""
+    """The grading engine ended or broke: the grader's fault, no submission's.
+
+    `endless` is what it was doing if it was ended because that did not return (own_time.py).
+    """
+
+    def __init__(self, why: str, endless: str = "") -> None:
+        super().__init__(why)
+        self.endless = endless
 
 
 class Lane:
     """One of an engine's judges: it grades one submission at a time."""
 
-    def __init__(self, to_judge: BinaryIO, from_judge: BinaryIO, how_it_ended: Callable[[], str]) -> None:
+    def __init__(self, to_judge: BinaryIO, from_judge: BinaryIO, how_it_ended: Callable[[], EngineFailed]) -> None:
         self._to_judge, self._from_judge, self._how_it_ended = to_judge, from_judge, how_it_ended
         self.busy = False
 
@@ -52,7 +62,7 @@ class Lane:
         try:
             send(self._to_judge, message)
         except ConnectionError:
-            raise EngineFailed(self._how_it_ended()) from None
+            raise self._how_it_ended() from None
 
     def receive(self) -> Ready | Progress | Done:
         """The next message; UsageError if the engine refuses because of what was asked."""
@@ -61,7 +71,7 @@ class Lane:
         except ConnectionError:  # it ended before it read what it was sent
             message = None
         if message is None:
-            raise EngineFailed(self._how_it_ended())
+            raise self._how_it_ended()
         if isinstance(message, Refused):
             raise UsageError(message.why) if message.usage else EngineFailed(message.why)
         if isinstance(message, Setup | Job):
@@ -82,18 +92,20 @@ class Grader:
     """
 
     def __init__(self, setup: Setup, lanes: int = 1) -> None:
+        self._note = Note.of(lanes)
         try:
             pairs = [socket.socketpair() for _ in range(lanes - 1)]
             theirs = [their.fileno() for _, their in pairs]
+            note, noted = ("-", []) if self._note is None else (str(self._note.descriptor), [self._note.descriptor])
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "softmark.grading", *map(str, theirs)],
-                env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=theirs,
+                [sys.executable, "-I", "-m", "softmark.grading", note, *map(str, theirs)],
+                env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=noted + theirs,
                 process_group=0 if os.name == "posix" else None,
             )  # fmt: skip
         except OSError as error:
             raise EngineFailed(f"no grading engine can be started ({error.strerror}); try fewer --jobs") from error
-        first = Lane(_pipe(self._process.stdin), _pipe(self._process.stdout), self._how_it_ended)
-        self.lanes = (first, *map(_lane, pairs))
+        first = Lane(_pipe(self._process.stdin), _pipe(self._process.stdout), lambda: self._how_it_ended(0))
+        self.lanes = (first, *(self._lane(number, pair) for number, pair in enumerate(pairs, start=1)))
         self._setup = msgspec.structs.replace(setup, lanes=max(lanes, setup.lanes))
 
     @property
@@ -109,7 +121,13 @@ class Grader:
             self.interrupt()  # nobody waits for what it is doing, which may take minutes
         for lane in self.lanes:
             lane.close()
-        self._process.wait()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:  # it hangs in C; its zygotes clear up when it is gone
+            self._process.kill()
+            self._process.wait()
+        if self._note is not None:
+            self._note.close()
 
     def interrupt(self) -> None:
         """End it without waiting for what it is doing; it cleans up before it goes."""
@@ -129,17 +147,25 @@ class Grader:
         """On the first lane: for whoever needs but one."""
         return self.lanes[0].grade(job)
 
-    def _how_it_ended(self) -> str:
-        return f"the grading engine ended unexpectedly (exit status {self._process.wait()})"
+    def _lane(self, number: int, pair: tuple[socket.socket, socket.socket]) -> Lane:
+        ours, theirs = pair
+        theirs.close()
+        with ours:
+            return Lane(ours.makefile("wb"), ours.makefile("rb"), lambda: self._how_it_ended(number))
 
-
-def _lane(pair: tuple[socket.socket, socket.socket]) -> Lane:
-    ours, theirs = pair
-    theirs.close()
-    with ours:
-        return Lane(
-            ours.makefile("wb"), ours.makefile("rb"), lambda: "a judge of the grading engine ended unexpectedly"
-        )
+    def _how_it_ended(self, lane: int) -> EngineFailed:
+        """Why a lane's stream has ended, in words."""
+        overdue = self._note.overdue(lane) if self._note is not None else None
+        if overdue is not None:
+            what, seconds = overdue
+            return EngineFailed(
+                f"{what} did not return within {seconds:g} s and was ended; correct it, or set test_seconds under "
+                "[limits] in homework.toml if it needs more",
+                what,
+            )
+        if lane > 0:
+            return EngineFailed("a judge of the grading engine ended unexpectedly")
+        return EngineFailed(f"the grading engine ended unexpectedly (exit status {self._process.wait()})")
 
 
 def _pipe(pipe: IO[bytes] | None) -> BinaryIO:

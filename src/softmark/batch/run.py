@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+import msgspec
 
 from softmark.batch.engines import Engines, OwnLane
 from softmark.batch.graded import Graded, StudentData
@@ -28,6 +31,7 @@ Keep = Callable[[Graded, Known], None]
 """Writes what is kept of a submission besides the journal."""
 
 _AHEAD = 4  # results of each lane that may wait to be recorded
+_A_FEW = 3  # submissions for which a hidden test may hang before it is left out for all
 _POLL = 0.1  # seconds between looks at threads that are ending
 
 
@@ -50,6 +54,34 @@ class _Left:
     fault: BaseException | None
 
 
+class _Endless:
+    """What did not return, such as a hidden test, and so costs its whole limit each time it is run.
+
+    It may be the answer of one submission that makes a test hang. So a test is left out for that submission only. If it
+    has hung for a few and nobody has passed it, it is left out for all.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._times: Counter[str] = Counter()
+        self._passed: set[str] = set()
+
+    def note(self, what: str) -> None:
+        with self._lock:
+            self._times[what] += 1
+
+    def learn(self, result: Result) -> None:
+        """Note which tests a submission has passed."""
+        with self._lock:
+            self._passed.update(test.name for test in result.tests if test.outcome is Outcome.PASSED)
+
+    def for_all(self) -> set[str]:
+        """Return what is left out for every submission from now on."""
+        with self._lock:
+            often = {what for what, times in self._times.items() if times >= _A_FEW}
+            return {what for what in often if what.partition("[")[0].partition("::")[2] not in self._passed}
+
+
 class ClassRun:
     """One run over a class; a context manager that stops everything it started."""
 
@@ -70,6 +102,7 @@ class ClassRun:
         self._done = {} if fresh else journal.done()
         self._fingerprints = Fingerprints(homework, setup)
         self._engines = Engines(setup, lanes)
+        self._endless = _Endless()
         self._items: queue.SimpleQueue[Finished | _Left] = queue.SimpleQueue()
         self._ahead = threading.Semaphore(_AHEAD * lanes)
         self._threads = [threading.Thread(target=self._work, args=(number,), daemon=True) for number in range(lanes)]
@@ -143,24 +176,30 @@ class ClassRun:
         return Finished(entry, fingerprint, self._judge(task, own), again)
 
     def _judge(self, task: Task, own: OwnLane) -> Result:
-        result = self._attempt(task, own)
+        endless = self._endless.for_all()
+        result = self._attempt(task, own, endless)
         if result.status is Status.GRADER_ERROR and not _broke_off(result):
-            result = self._attempt(task, own)  # is it a test that is wrong, or a judge that broke at the end?
+            result = self._attempt(task, own, endless)  # is it a test that is wrong, or a judge that broke at the end?
         if _broke_off(result):
             own.replace()
-            result = self._attempt(task, own)
+            result = self._attempt(task, own, endless)
             if _broke_off(result):
                 own.replace()  # the next submission finds a judge in good order
+        self._endless.learn(result)
         return result
 
-    def _attempt(self, task: Task, own: OwnLane) -> Result:
+    def _attempt(self, task: Task, own: OwnLane, endless: set[str]) -> Result:
+        """Have it graded once. What did not return is added to `endless`, and left out if it is there already."""
         result = task.result(self._engines.pending)
         try:
-            for so_far in own.lane.grade(task.job):
+            for so_far in own.lane.grade(msgspec.structs.replace(task.job, endless=tuple(endless))):
                 result = so_far
         except EngineFailed as failure:
             if self._engines.stopped:
                 raise
+            if failure.endless:
+                endless.add(failure.endless)
+                self._endless.note(failure.endless)
             result = broken_off(result, str(failure))
         return result
 

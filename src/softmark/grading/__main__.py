@@ -1,6 +1,7 @@
-"""The start of a grading engine: `python -I -m softmark.grading [DESCRIPTOR...]`.
+"""The start of a grading engine: `python -I -m softmark.grading NOTE [DESCRIPTOR...]`.
 
-Each descriptor is the engine's end of one more lane (lanes.py). The order here is the one on which the separation of
+NOTE is the descriptor of the engine's note (own_time.py), or - if it has none. Each further descriptor is the engine's
+end of one more lane (lanes.py). The order here is the one on which the separation of
 the two sides rests: torch is imported, then a zygote is forked for every lane, and only then comes what judges
 (engine.py, and pytest with it). So a worker's memory holds torch and the sandbox's own code, and nothing else.
 """
@@ -28,15 +29,17 @@ def main() -> None:
     end_with_the_parent()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # only what hidden tests need, whatever else is installed
     try:
-        descriptors = [int(word) for word in sys.argv[1:]]
+        noted, *words = sys.argv[1:]
+        descriptors = [int(word) for word in words]
         zygote, *others = _fork_zygotes(1 + len(descriptors))
         with no_interrupt_lost():
             stop_when_told()
             from softmark.grading.engine import serve
             from softmark.grading.lanes import Lane
+            from softmark.grading.own_time import Note
 
             lanes = [Lane.of(*pair, zygote) for pair in zip(descriptors, others, strict=True)]
-            serve(zygote, requests, replies, lanes)
+            serve(zygote, requests, replies, lanes, None if noted == "-" else Note(int(noted)))
     except KeyboardInterrupt:
         os._exit(130)  # nobody wants to know any more
     except Exception:

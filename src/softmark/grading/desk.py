@@ -23,6 +23,7 @@ from softmark.grading.hearing import seed_of
 from softmark.grading.homework import Homework
 from softmark.grading.marks import TestSpec, base_nodeid
 from softmark.grading.naming import name_mistakes
+from softmark.grading.own_time import running
 from softmark.grading.plugin import DESK
 from softmark.grading.precedents import Precedents
 from softmark.grading.resolved_names import check_names
@@ -151,6 +152,7 @@ class Desk:
             apart=apart.ask,
         )
         apart.begin(case)
+        session.own_time.begin(running(item.nodeid))
         session.begin(spec.part, item.nodeid, shown=spec.visibility == "visible")
         start = time.monotonic()
         # Precedents have the names that were looked for, and know nothing of what was asked apart.

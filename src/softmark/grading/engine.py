@@ -31,9 +31,11 @@ from softmark.grading.judging import Judge
 from softmark.grading.lanes import Lane, answer, judges_beside
 from softmark.grading.marks import read_specs
 from softmark.grading.messages import Ready, Refused, Setup, receive, send
+from softmark.grading.own_time import Note, OwnTime
 from softmark.sandbox.failures import SandboxLost
 from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
 from softmark.sandbox.levels import Level
+from softmark.sandbox.limits import Limits
 from softmark.sandbox.zygote import Zygote
 
 # Nothing of pytest's that reads or writes files, prints, or changes what a test sees.
@@ -58,17 +60,22 @@ class Engine(Desk):
         sandbox: Sandbox,
         wires: tuple[BinaryIO, BinaryIO],
         lanes: Sequence[Lane],
+        note: Note | None = None,
     ) -> None:
         super().__init__(setup.precedents)
         self._setup, self._target, self._sandbox = setup, homework, sandbox
         self._requests, self._replies = wires
-        self._lanes = lanes
+        self._lanes, self._note = lanes, note
+        self._own_time = OwnTime(Limits(**homework.limits).test_seconds, note)  # type: ignore[arg-type]
         self.refused: Refused | None = None
         self._broken: list[ConfigError] = []
 
     def pytest_configure(self, config: pytest.Config) -> None:
         self.attach(config)
         config.option.tbstyle = "value"  # tracebacks are not shown; rendering them costs more than a test
+
+    def pytest_collection(self) -> None:
+        self._own_time.begin("the import of the hidden tests, or of what they import,")
 
     def pytest_exception_interact(self, call: pytest.CallInfo[Any], report: object) -> None:
         if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
@@ -80,6 +87,7 @@ class Engine(Desk):
         return True
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self._own_time.stop()
         try:
             if self._broken:
                 raise self._broken[0]
@@ -88,9 +96,9 @@ class Engine(Desk):
         except (ConfigError, UsageError) as error:
             self.refused = Refused(str(error), usage=True)
             return True
-        judge = Judge(self, session.items, self._sandbox, self._setup)
+        judge = Judge(self, session.items, self._sandbox, self._setup, self._own_time)
         own, progress = (self._requests, self._replies), self._setup.progress
-        with judges_beside(judge, self._lanes, self._sandbox.level, own, progress=progress):
+        with judges_beside(judge, self._lanes, self._sandbox.level, own, self._note, progress=progress):
             send(self._replies, Ready(judge.pending()))
             answer(judge, self._requests, self._replies, progress=progress)
         return True
@@ -109,7 +117,9 @@ def _not_importable(error: BaseException, homework: Homework) -> ConfigError:
     return ConfigError(file.as_posix(), line, problem)
 
 
-def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: Sequence[Lane]) -> None:
+def serve(
+    zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: Sequence[Lane], note: Note | None = None
+) -> None:
     """Everything between the launcher's Setup and its end of file."""
     setup = receive(requests)
     if not isinstance(setup, Setup):
@@ -119,7 +129,7 @@ def serve(zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: S
         try:
             homework = load_homework(setup.homework, setup.path)
             sys.path.insert(0, setup.root)  # for `from reference import …` in hidden tests
-            engine = Engine(setup, homework, sandbox, (requests, replies), lanes)
+            engine = Engine(setup, homework, sandbox, (requests, replies), lanes, note)
             pytest.main([*_PYTEST, f"--rootdir={setup.root}", str(homework.folder)], plugins=[engine])
             if engine.refused is not None:
                 send(replies, engine.refused)

@@ -131,6 +131,7 @@ class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     cpu_seconds: float | msgspec.UnsetType = msgspec.UNSET
     import_seconds: float | msgspec.UnsetType = msgspec.UNSET
+    test_seconds: float | msgspec.UnsetType = msgspec.UNSET
     memory_mb: int | msgspec.UnsetType = msgspec.UNSET
     file_mb: int | msgspec.UnsetType = msgspec.UNSET
     processes: int | msgspec.UnsetType = msgspec.UNSET

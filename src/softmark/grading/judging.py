@@ -11,8 +11,9 @@ import pytest
 
 from softmark.grading.desk import Desk
 from softmark.grading.handed import COUNTED, Handed
-from softmark.grading.marks import TestSpec
+from softmark.grading.marks import TestSpec, base_nodeid
 from softmark.grading.messages import Job, Setup
+from softmark.grading.own_time import Note, OwnTime, naming, running
 from softmark.grading.provenance import provenance
 from softmark.grading.result import (
     CaseResult,
@@ -30,13 +31,14 @@ from softmark.grading.result import (
 )
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession
 from softmark.grading.student import own_frames
-from softmark.grading.trial import Trial, explained, not_judged
+from softmark.grading.trial import Trial, explained, faulty, not_judged
 from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.room import fitting
 
 _NAMING_OF_A_PART = 2.0  # seconds of processor time that looking for the names of a part's mistakes may take
+_ENDLESS = "did not return, and was not run again"
 _OF_DEVICE_MEMORY = 0.9
 """What all lanes together may take of a graphics card's memory; the rest is the driver's."""
 
@@ -44,10 +46,14 @@ _OF_DEVICE_MEMORY = 0.9
 class Judge:
     """The tests of one homework, ready for submissions."""
 
-    def __init__(self, desk: Desk, items: list[pytest.Item], sandbox: Sandbox, setup: Setup) -> None:
+    def __init__(
+        self, desk: Desk, items: list[pytest.Item], sandbox: Sandbox, setup: Setup, own_time: OwnTime | None = None
+    ) -> None:
         if desk.homework is None:
             raise GraderFault("tests are judged before their homework is known")
         self._desk, self._sandbox, self._setup = desk, sandbox, setup
+        self._own_time = own_time or OwnTime()
+        self._endless: tuple[str, ...] = ()
         self._homework = desk.homework
         self._limits = fitting(Limits(**self._homework.limits), setup.lanes)  # type: ignore[arg-type]
         self._items: dict[str, list[pytest.Item]] = {spec.nodeid: [] for spec in desk.specs}
@@ -60,9 +66,10 @@ class Judge:
         """Where submissions run."""
         return self._setup.device
 
-    def move_to(self, sandbox: Sandbox) -> None:
-        """From now on submissions run in this one."""
+    def move_to(self, sandbox: Sandbox, note: Note | None, lane: int) -> None:
+        """From now on submissions run in this sandbox, and this process is the judge of that lane."""
         self._sandbox = sandbox
+        self._own_time = OwnTime(self._limits.test_seconds, note, lane)
 
     def pending(self) -> Result:
         """The result of second zero."""
@@ -71,18 +78,23 @@ class Judge:
     def grade(self, job: Job) -> Iterator[Result]:
         """The result so far, after each test; the last one is complete."""
         start = time.monotonic()
+        self._endless = job.endless
         deadline = start + self._setup.budget_seconds if self._setup.budget_seconds else None
         handed = Handed(job.main, job.files, job.cells)
         device = {"name": self._setup.device, "share": _OF_DEVICE_MEMORY / self._setup.lanes}
-        session = StudentSession(self._sandbox, handed, self._homework, self._limits, deadline, device)
+        whole = self._limits.of_a_submission(sum(map(len, self._items.values())))
+        settings = (deadline, device, whole, self._own_time)
+        session = StudentSession(self._sandbox, handed, self._homework, self._limits, *settings)
         session.naming_budget = _NAMING_OF_A_PART if job.naming else 0.0
         result = msgspec.structs.replace(
             self.pending(), submission=job.submission, notes=job.notes, staff_notes=job.staff_notes
         )
         try:
             yield result
+            self._own_time.begin("the beginning of a submission")
             for so_far in self._run(session, result):
                 result = so_far
+                self._own_time.stop()  # the reader may take its time
                 yield so_far
         except NotLoadable as refusal:
             result = not_loadable(result, refusal, session)
@@ -90,6 +102,7 @@ class Judge:
             result = broken_off(result, explained(fault))
         finally:
             unclosed = _close(session)
+            self._own_time.stop()
         result = msgspec.structs.replace(result, staff_notes=(*result.staff_notes, *unclosed))
         yield self._closed(result, session, time.monotonic() - start)
 
@@ -111,20 +124,35 @@ class Judge:
 
     def _part(self, specs: Sequence[TestSpec], session: StudentSession, result: Result) -> Iterator[Result]:
         """The tests of one part; when it is finished, its mistakes are named and its tests rewritten."""
-        tests: dict[TestSpec, list[Trial]] = {spec: [] for spec in specs}
+        tests = {spec: [self._left_out(item) for item in self._cases(spec) if self._hangs(item)] for spec in specs}
         for trial in self._desk.judge_all(self._in_time(specs, session), session):
             tests[trial.spec].append(trial)
             if self._setup.progress and len(tests[trial.spec]) == len(trial.spec.cases):
                 result = result.with_test(_finished(trial.spec, tests[trial.spec]))
                 yield result
-        self._desk.name_mistakes([trial for trials in tests.values() for trial in trials])
+        judged, names = [trial for trials in tests.values() for trial in trials], naming(specs[0].part)
+        if names not in self._endless:
+            self._own_time.begin(names)
+            self._desk.name_mistakes(judged)
+        elif any(trial.failed for trial in judged):  # a failure may be worth something by its name
+            raise GraderFault(f"{names} {_ENDLESS}")
         yield result.with_test(*(_finished(s, trials) if trials else _not_run(s) for s, trials in tests.items()))
 
     def _in_time(self, specs: Iterable[TestSpec], session: StudentSession) -> Iterator[pytest.Item]:
         """The cases of tests that are begun before the time for the whole submission is used up."""
         for spec in specs:
             if not session.out_of_time:
-                yield from self._items[spec.nodeid]
+                yield from (item for item in self._cases(spec) if not self._hangs(item))
+
+    def _cases(self, spec: TestSpec) -> list[pytest.Item]:
+        return self._items[spec.nodeid]
+
+    def _hangs(self, item: pytest.Item) -> bool:
+        """Whether this test did not return before, for this submission or for too many."""
+        return any(what.partition("[")[0] == running(base_nodeid(item)) for what in self._endless)
+
+    def _left_out(self, item: pytest.Item) -> Trial:
+        return faulty(self._desk.spec_of(item), item, f"it {_ENDLESS}")
 
     def _closed(self, result: Result, session: StudentSession, seconds: float) -> Result:
         out, err = session.printed()

@@ -16,6 +16,7 @@ import os
 import signal
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,9 +26,13 @@ from softmark.grading.device import files_for
 from softmark.grading.ending import end_with_the_parent
 from softmark.grading.judging import Judge
 from softmark.grading.messages import Done, Job, Progress, receive, send
+from softmark.grading.own_time import Note
 from softmark.sandbox.isolation import open_sandbox
+from softmark.sandbox.leftovers import await_end
 from softmark.sandbox.levels import Level
 from softmark.sandbox.zygote import Zygote
+
+_PATIENCE = 10.0  # seconds that a judge may take to end when nobody asks it any more
 
 
 @dataclass(frozen=True)
@@ -62,10 +67,10 @@ def answer(judge: Judge, requests: BinaryIO, replies: BinaryIO, *, progress: boo
 
 @contextlib.contextmanager
 def judges_beside(
-    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], *, progress: bool
+    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], note: Note | None, *, progress: bool
 ) -> Iterator[None]:
     """A process for every lane; `own` are the streams of the engine's own, which no other process may hold open."""
-    pids = _fork_judges(judge, lanes, level, own, progress)
+    pids = _fork_judges(judge, lanes, level, own, note, progress)
     try:
         yield
     except BaseException:
@@ -74,14 +79,21 @@ def judges_beside(
         raise
     finally:
         for pid in pids:
-            os.waitpid(pid, 0)
+            _await_or_kill(pid)
         for lane in lanes:
             if lane.zygote is not None:
                 lane.zygote.close()
 
 
+def _await_or_kill(judge: int) -> None:
+    """Wait until a judge has ended; one that does not, because it hangs in C, is killed, and its zygote clears up."""
+    if not await_end(judge, time.monotonic() + _PATIENCE):
+        os.kill(judge, signal.SIGKILL)
+    os.waitpid(judge, 0)
+
+
 def _fork_judges(
-    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], progress: bool
+    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], note: Note | None, progress: bool
 ) -> list[int]:
     sys.stdout.flush()
     sys.stderr.flush()
@@ -91,7 +103,8 @@ def _fork_judges(
         pid = os.fork()
         if pid == 0:
             _keep_to_a_core(number, lane.zygote)
-            _be_a_judge(engine, judge, lane, [other for other in lanes if other is not lane], level, own, progress)
+            others = [other for other in lanes if other is not lane]
+            _be_a_judge(engine, judge, lane, number, others, level, own, note, progress)
         pids.append(pid)
     if lanes:
         _keep_to_a_core(0, lanes[0].engines)
@@ -115,7 +128,15 @@ def _keep_to_a_core(number: int, zygote: Zygote | None) -> None:
 
 
 def _be_a_judge(
-    engine: int, judge: Judge, lane: Lane, others: list[Lane], level: Level, own: Sequence[BinaryIO], progress: bool
+    engine: int,
+    judge: Judge,
+    lane: Lane,
+    number: int,
+    others: list[Lane],
+    level: Level,
+    own: Sequence[BinaryIO],
+    note: Note | None,
+    progress: bool,
 ) -> None:
     status = 3
     try:
@@ -130,7 +151,7 @@ def _be_a_judge(
             lane.engines.hand_over()
         sandbox = open_sandbox(lane.zygote, level, files_for(judge.device))
         try:
-            judge.move_to(sandbox)
+            judge.move_to(sandbox, note, number)
             with lane.launcher.makefile("rb") as requests, lane.launcher.makefile("wb") as replies:
                 answer(judge, requests, replies, progress=progress)
         finally:

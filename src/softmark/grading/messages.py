@@ -54,6 +54,8 @@ class Job(msgspec.Struct, frozen=True, tag=True):
     cells: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     staff_notes: tuple[str, ...] = ()
+    endless: tuple[str, ...] = ()
+    """What has not returned before, in the words of a Note (own_time.py): it is left out."""
     naming: bool = True
     """Whether to look for the names of mistakes; there is nothing to name in a submission that knows nothing."""
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from softmark.grading.advice import advised
@@ -22,6 +23,7 @@ from softmark.grading.cells import CellReport
 from softmark.grading.handed import Handed
 from softmark.grading.hearing import STANDING, Hearing, digest, seed_of
 from softmark.grading.homework import Homework
+from softmark.grading.own_time import OwnTime
 from softmark.grading.standings import Standings
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.capture import Capture
@@ -29,6 +31,7 @@ from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, Stude
 from softmark.sandbox.forbidden import MOST_MENTIONS
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.limits import Limits
+from softmark.sandbox.time_allowed import Spent, of_the_whole
 from softmark.sandbox.wire import Frame, Raised
 from softmark.verdict.standing import Standing
 
@@ -56,6 +59,8 @@ class StudentSession:
         limits: Limits,
         deadline: float | None = None,
         device: Mapping[str, Any] | None = None,
+        whole_seconds: float = math.inf,
+        own_time: OwnTime | None = None,
     ) -> None:
         self.mentions: tuple[tuple[str, str, int], ...] = ()
         """Forbidden names that the text mentions, each with file and line."""
@@ -80,7 +85,10 @@ class StudentSession:
         self._unloadable: StudentFailure | None = None
         self._ran: set[tuple[str, bool]] = set()
         """Of each test that the worker has run, its part and whether all of it is shown to students."""
-        self._spent_before = 0.0
+        self.own_time = own_time or OwnTime()
+        self._cpu_at_start = 0.0
+        self._of_the_test = Spent()
+        self._whole_seconds, self._whole_left = whole_seconds, whole_seconds
         self._timeouts: Counter[str] = Counter()
         self._printed = Capture(limits.output_bytes), Capture(limits.output_bytes)
 
@@ -92,7 +100,7 @@ class StudentSession:
         self.hearing = Hearing(part, seed_of(test_id), shown=shown)
         if self._process is not None and not (self._process.alive and self._has_time_for_a_test(self._process)):
             self.renew()
-        self._spent_before = self._process.cpu_seconds() if self._process is not None else 0.0
+        self._of_the_test = Spent()
 
     @property
     def handed(self) -> Handed:
@@ -103,11 +111,12 @@ class StudentSession:
     @property
     def out_of_time(self) -> bool:
         """Whether the time for the whole submission is used up."""
-        return self._deadline is not None and time.monotonic() >= self._deadline
+        return self._whole_left <= 0 or (self._deadline is not None and time.monotonic() >= self._deadline)
 
     def of_another(self, handed: Handed) -> StudentSession:
         """Return a session of another submission, in the same sandbox and with the same limits."""
-        return StudentSession(self._sandbox, handed, self.homework, self._limits, self._deadline, self._device)
+        settings = (self._deadline, self._device, self._whole_seconds, self.own_time)
+        return StudentSession(self._sandbox, handed, self.homework, self._limits, *settings)
 
     def naming_left(self, part: str) -> float:
         """Seconds that may still be spent on naming mistakes of a part."""
@@ -124,7 +133,8 @@ class StudentSession:
         self._ran = set()
         if process is not None:
             try:
-                ended = process.close()
+                with self.own_time.paused():
+                    ended = process.close()
             finally:
                 for kept, text in zip(self._printed, process.printed(), strict=True):
                     kept.add(text.encode())
@@ -162,7 +172,9 @@ class StudentSession:
         message |= {"rules": self._rules(), "device": self._device, "wanted": list(self.homework.wanted)}
         self._process = process
         try:
-            done = process.request(message, self._limits.import_seconds, self._time_left())
+            with self._timed(process, Spent()):
+                limit = min(self._limits.import_seconds, max(self._whole_left, 0.0))
+                done = process.request(message, limit, self._time_left())
             self.mentions = _mentions(done, self._handed, self.homework)
             told, homework = done.get("cells"), self.homework
             self.cells = CellReport.told(told, self._handed, homework.wanted, homework.packages)
@@ -170,7 +182,6 @@ class StudentSession:
         except StudentFailure as failure:
             self.renew()
             return self._in_time(advised(failure, self._handed, self.homework.packages, loading=True))
-        self._spent_before = process.cpu_seconds()
         self.hearing.fresh = True  # a new process has not been seeded, wherever in a test it was started
         return None
 
@@ -213,15 +224,17 @@ class StudentSession:
         return self._process
 
     def _has_time_for_a_test(self, process: StudentProcess) -> bool:
-        return process.cpu_seconds() + 2 * self._limits.cpu_seconds < self._limits.of_a_worker()
+        used = process.cpu_seconds() - self._cpu_at_start
+        return used + 2 * self._limits.cpu_seconds < self._limits.of_a_worker()
 
     def _answer(self, process: StudentProcess, question: Question) -> bytes | StudentFailure:
         part, shown = self.hearing.part, self.hearing.shown
         self._ran.add((part, shown))
         self.hearing.pure &= all(of == part and (seen or not shown) for of, seen in self._ran)
-        left = self._limits.cpu_seconds - (process.cpu_seconds() - self._spent_before)
+        allowed = self._of_the_test.left_of(self._limits.cpu_seconds, self._whole_left, self._time_left())
         try:
-            return process.ask(question, max(left, 0.0), self._time_left())
+            with self._timed(process, self._of_the_test):
+                return process.ask(question, allowed)
         except StudentFailure as failure:
             if failure.category == "timeout" and self.hearing.pure:
                 self._timeouts[part] += 1
@@ -229,6 +242,18 @@ class StudentSession:
         except Disturbed:
             self.hearing.pure = False  # so that the test is judged again
             raise
+
+    @contextmanager
+    def _timed(self, process: StudentProcess, spent: Spent) -> Iterator[None]:
+        """Count what a request takes, for its test and for the whole; the judge's own time pauses."""
+        before, start = process.cpu_seconds(), time.monotonic()
+        try:
+            with self.own_time.paused():
+                yield
+        finally:
+            cpu, wall = max(0.0, process.cpu_seconds() - before), time.monotonic() - start
+            spent.add(cpu, wall)
+            self._whole_left -= of_the_whole(cpu, wall)
 
     def _in_time(self, failure: StudentFailure) -> StudentFailure:
         """The failure, unless the end of the time for the whole submission is what it really was."""
@@ -259,7 +284,10 @@ class StudentSession:
         problem: Exception = GraderFault("no attempt was made")
         for _ in range(_STARTS):
             try:
-                return self._sandbox.open(self._handed.files, self._limits)
+                with self.own_time.paused():
+                    process = self._sandbox.open(self._handed.files, self._limits)
+                self._cpu_at_start = process.cpu_seconds()
+                return process
             except SandboxLost:
                 raise
             except (GraderFault, OSError) as error:

@@ -111,6 +111,11 @@ def run(item: pytest.Item, trial: Trial) -> Trial:
     return trial
 
 
+def faulty(spec: TestSpec, item: pytest.Item, why: str) -> Trial:
+    """Return the trial of a case that was not run because of a fault of the grader."""
+    return Trial(spec, Case(item.nodeid), name=case_id(item), raised=[GraderFault(why)])
+
+
 def _let_go(error: BaseException) -> None:
     """Forget the variables of every frame that an exception passed through: they hold the student's answers."""
     unseen, seen = [error], set[int]()

@@ -44,6 +44,7 @@ def show_machine(found: Examined, console: Console) -> None:
 def _limits(limits: dict[str, float]) -> str:
     return (
         f"{limits['cpu_seconds']:g} s of computing a test, {limits['import_seconds']:g} s for importing, "
+        f"the sum of these for a whole submission on the clock, {limits['test_seconds']:g} s for a hidden test itself, "
         f"{limits['memory_mb']:g} MB of memory, {limits['file_mb']:g} MB of files, {limits['processes']:g} processes, "
         f"{limits['answer_mb']:g} MB of an answer beyond what is expected"
     )

@@ -20,6 +20,7 @@ from typing import Any
 from softmark.sandbox import explain, wire
 from softmark.sandbox.failures import StudentFailure, UnsendableRequest
 from softmark.sandbox.replies import checked_reply
+from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.zygote import Ended
 
 _TIMES = 16
@@ -82,7 +83,7 @@ class StudentProcess(ABC):
     _asked = 0
 
     @abstractmethod
-    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
         """Send the question, await the body of the reply's frame; StudentFailure or WireError if none comes in time."""
 
     @property
@@ -101,10 +102,10 @@ class StudentProcess(ABC):
     def close(self) -> Ended | None:
         """End it; safe to call twice."""
 
-    def ask(self, question: Question, cpu_seconds: float, wall_seconds: float = math.inf) -> bytes:
+    def ask(self, question: Question, allowed: Allowed) -> bytes:
         """The body of the reply's frame, unread; a process that gives none is ended."""
         try:
-            return self.exchange(question, cpu_seconds, wall_seconds)
+            return self.exchange(question, allowed)
         except wire.WireError as error:
             self.close()
             raise explain.malformed(str(error)) from None
@@ -124,4 +125,4 @@ class StudentProcess(ABC):
         """Ask for something outside of any test, and read the reply."""
         self._asked += 1
         question = Question.of({"id": self._asked, **message})
-        return self.read(question, self.ask(question, cpu_seconds, wall_seconds))
+        return self.read(question, self.ask(question, Allowed.of(cpu_seconds, wall_seconds)))

@@ -17,6 +17,7 @@ from softmark.sandbox import absent, explain, forbidden, wire
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.clock import limited, no_keyboard
 from softmark.sandbox.limits import DEFAULTS, Limits
+from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.worker import Worker
 from softmark.sandbox.zygote import Ended
 
@@ -33,13 +34,10 @@ class BareProcess(StudentProcess):
         os.chdir(directory)  # where a worker runs, too
         self._worker = Worker(str(directory))
 
-    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
         request = cast(dict[Any, Any], wire.unpack(_body(question.frame)))
         reply = b""
-        with (
-            no_keyboard(self._is_own),
-            limited(cpu_seconds, min(self._limits.wall(cpu_seconds), wall_seconds)) as clock,
-        ):
+        with no_keyboard(self._is_own), limited(allowed.cpu_seconds, allowed.longest) as clock:
             try:
                 reply = self._worker.reply(request)
             finally:
@@ -47,8 +45,8 @@ class BareProcess(StudentProcess):
         if clock.interrupted:
             raise KeyboardInterrupt
         if clock.expired:
-            limit = self._limits.cpu_seconds if request["op"] == "call" else cpu_seconds
-            raise explain.out_of_time(limit, cpu_seconds, clock.cpu, clock.wall)
+            limit = self._limits.cpu_seconds if request["op"] == "call" else allowed.cpu_seconds
+            raise explain.out_of_time(limit, allowed.cpu_seconds, clock.cpu, clock.wall)
         question.body_size(reply[: wire.PREFIX])  # raises if it is too large to be graded, too
         return bytes(_body(reply))
 

@@ -27,6 +27,7 @@ from softmark.sandbox.clock import no_keyboard
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.process import killed_for_memory
 from softmark.sandbox.seccomp import prctl
+from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.worker import Worker
 from softmark.sandbox.zygote import Ended
 
@@ -64,17 +65,16 @@ class ChildProcess(StudentProcess):
     def printed(self) -> tuple[str, str]:
         return "", ""  # it went to the student's own terminal
 
-    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
         cpu_start, wall_start = self.cpu_seconds(), time.monotonic()
-        wall_allowed = min(self._limits.wall(cpu_seconds), wall_seconds)
         self._busy = True
         self._send(question.frame)
         body = _Body(question)
         while not self._take(body):
             cpu, wall = self.cpu_seconds() - cpu_start, time.monotonic() - wall_start
-            if (cpu > cpu_seconds or wall > wall_allowed) and not self._debugged[0]:
-                limit = self._limits.cpu_seconds if question.message.get("op") == "call" else cpu_seconds
-                raise explain.out_of_time(limit, cpu_seconds, cpu, wall)
+            if allowed.exceeded(cpu, wall) and not self._debugged[0]:
+                limit = self._limits.cpu_seconds if question.message.get("op") == "call" else allowed.cpu_seconds
+                raise explain.out_of_time(limit, allowed.cpu_seconds, cpu, wall)
         self._busy = False
         return bytes(body.received)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from softmark.sandbox.time_allowed import SPARE
+
 _TESTS_OF_A_WORKER = 60  # at their full limit
 
 
@@ -14,8 +16,10 @@ class Limits:
 
     cpu_seconds: float = 10.0
     """Processor time of one test."""
-    import_seconds: float = 60.0
+    import_seconds: float = 20.0
     """Processor time of loading the submission."""
+    test_seconds: float = 60.0
+    """Time on the clock that a hidden test may take itself, without what it waits for."""
     memory_mb: int = 2048
     """Memory beyond what the interpreter and torch already hold."""
     file_mb: int = 100
@@ -29,9 +33,9 @@ class Limits:
     output_bytes: int = 16384
     """What is kept of the beginning and of the end of what the code prints, each."""
 
-    def wall(self, cpu_seconds: float) -> float:
-        """Seconds on the clock for work that may compute for `cpu_seconds`: the machine may be busy."""
-        return 3 * cpu_seconds + 2
+    def of_a_submission(self, tests: int) -> float:
+        """Return the seconds that a submission may take altogether: what its import and all its tests may take."""
+        return self.import_seconds + SPARE + tests * (self.cpu_seconds + SPARE)
 
     def of_a_worker(self) -> int:
         """Return the seconds of processor time after which the kernel ends a worker, whatever it is asked."""

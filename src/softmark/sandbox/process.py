@@ -31,6 +31,7 @@ from softmark.sandbox.capture import Capture
 from softmark.sandbox.disk import Disk
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.limits import Limits
+from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.walls import Walls
 from softmark.sandbox.zygote import Ended, Zygote
 
@@ -108,12 +109,12 @@ class ForkedWorker(StudentProcess):
     def printed(self) -> tuple[str, str]:
         return self._out.text(), self._err.text()
 
-    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
         if self._ended is not None:
             raise GraderFault("a request was made to a student process that has ended")
         start = time.monotonic()
         self._wake_all()
-        answer = _Exchange(self, question, cpu_seconds, wall_seconds).run()
+        answer = _Exchange(self, question, allowed).run()
         if time.monotonic() - start > _SHORT:
             self._know_of_others(procfs.reaped_cpu(self.pid))
         return answer
@@ -179,7 +180,7 @@ class ForkedWorker(StudentProcess):
     def _await_ready(self) -> None:
         """Until here no code of the student's has run, so whatever goes wrong is not their fault."""
         try:
-            self.read(READINESS, self.ask(READINESS, self._limits.import_seconds))
+            self.read(READINESS, self.ask(READINESS, Allowed.of(self._limits.import_seconds)))
             self._disk = Disk(Path(self._walls.scratch), self._limits.file_mb * _MEGABYTE)
         except SandboxLost:
             raise  # by `close`, which has been called
@@ -237,15 +238,13 @@ class ForkedWorker(StudentProcess):
 class _Exchange:
     """One request on its way there and back, under the clocks and limits."""
 
-    def __init__(self, worker: ForkedWorker, question: Question, cpu_seconds: float, wall_seconds: float) -> None:
-        self._worker, self._question = worker, question
+    def __init__(self, worker: ForkedWorker, question: Question, allowed: Allowed) -> None:
+        self._worker, self._question, self._allowed = worker, question, allowed
         self._operation = question.message.get("op")
         self._unsent = memoryview(question.frame)
         self._received = bytearray()
         self._expected = wire.PREFIX
         self._have_prefix = False
-        self._cpu_allowed = cpu_seconds
-        self._wall_allowed = min(worker._limits.wall(cpu_seconds), wall_seconds)
         self._wall_start = time.monotonic()
         self._cpu_start = worker.cpu_seconds()
         self._printing = False
@@ -323,9 +322,11 @@ class _Exchange:
         worker._wake_all()
         used = worker.usage()
         cpu, wall = used.cpu_seconds - self._cpu_start, time.monotonic() - self._wall_start
-        if cpu > self._cpu_allowed or wall > self._wall_allowed:
-            limit = worker._limits.cpu_seconds if self._operation == "call" else self._cpu_allowed
-            raise explain.out_of_time(limit, self._cpu_allowed, cpu, wall, printing=self._printing)
+        allowed = self._allowed
+        if allowed.exceeded(cpu, wall):
+            limit = worker._limits.cpu_seconds if self._operation == "call" else allowed.cpu_seconds
+            together = wall + allowed.wall_before
+            raise explain.out_of_time(limit, allowed.cpu_seconds, cpu, together, printing=self._printing)
         worker.require_memory(used)
         worker.require_disk(thoroughly=worker._looks % _THOROUGH == 0)
 

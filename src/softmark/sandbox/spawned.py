@@ -23,6 +23,7 @@ from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.limits import Limits
+from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.zygote import Ended
 
 _TICK = 0.01  # seconds between looks at readers that have not ended yet
@@ -47,7 +48,7 @@ class SpawnedWorker(StudentProcess):
         for reader in self._readers:
             reader.start()
         try:
-            self.read(READINESS, self.ask(READINESS, limits.import_seconds))
+            self.read(READINESS, self.ask(READINESS, Allowed.of(limits.import_seconds)))
         except StudentFailure as failure:
             raise GraderFault(str(failure)) from failure  # no code of the student's has run yet
 
@@ -61,9 +62,9 @@ class SpawnedWorker(StudentProcess):
     def printed(self) -> tuple[str, str]:
         return self._printed.text(), ""
 
-    def exchange(self, question: Question, cpu_seconds: float, wall_seconds: float) -> bytes:
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
         self._question = question
-        return self._answer(question.frame, min(self._limits.wall(cpu_seconds), wall_seconds))
+        return self._answer(question.frame, allowed.longest)
 
     def close(self) -> Ended:
         if self._ended is None:
