@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import pytest
 
 from softmark.sandbox.asking import StudentProcess
-from softmark.sandbox.isolation import Bare, Sandbox, Spawned, Walled
+from softmark.sandbox.isolation import Bare, Own, Sandbox, Spawned, Walled
 from softmark.sandbox.levels import Level
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.walls import environment
@@ -35,6 +35,7 @@ KINDS: dict[str, Callable[[], Sandbox]] = {
     "process": lambda: Walled(zygote(), Level.PROCESS),
     "spawned": Spawned,
     "bare": Bare,
+    "own": Own,
 }
 
 

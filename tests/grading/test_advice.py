@@ -190,7 +190,28 @@ def test_in_a_call(course: Path, place: Sandbox, body: str, sentence: str) -> No
     assert [part.earned for part in result.parts] == [0.0, 2.0]
 
 
-NOT_VALID = "has a line that is not valid"
+AT_HOME = (
+    *"input name import-forgotten import-as local unset torch.load open np.float np.Inf method cuda kill".split(),
+    *"set many-items key set-in-a-list objects argparse exit recursion KeyboardInterrupt import-of-a-name".split(),
+)
+"""Pieces of code that fail without walls, too."""
+
+
+@pytest.fixture(scope="module")
+def at_home() -> Iterator[Sandbox]:
+    with sandbox("own") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", AT_HOME)
+def test_in_check(course: Path, at_home: Sandbox, name: str) -> None:
+    """On a student's own machine the same code reads the same."""
+    body, sentence = CALLS[name.replace("-", " ")]
+    fact, line = told(graded(course, at_home, in_a_call(body)))
+    assert fact == f"one: {sentence}"
+    assert line.endswith("#!") == ("#!" in body), line
+
+
 LOADS = {  # the first lines of a file, and why it could not be loaded
     "input": ("n = int(input()) #!", "waits for keyboard input with input(): there is no keyboard while grading; "
               f"delete this line, or {GUARD}"),
