@@ -85,6 +85,7 @@ NO_MATTER = {
     "data": "import pandas as pd\nimport torch\ndata = pd.read_csv('x.csv')\nX = torch.tensor(data.values)\n"
     "y = float(X.mean()) + 1",
     "calls of one's own": "import matplotlib.pyplot as plt\ndef draw():\n    plt.plot([1])\ndraw()\nx = draw()",
+    "set by a function": "def setup():\n    global plt\n    import matplotlib.pyplot as plt\nsetup()\nplt.plot([1])",
     "base class": "from torchvision import datasets\nclass Own(datasets.MNIST):\n    pass\nown = Own()",
     "type hints": "from jaxtyping import Float\nfrom torch import Tensor\nx: Float[Tensor, 'n d'] | None = None",
     "default value": "import matplotlib as mpl\ndef show(x, colours=mpl.cm.viridis):\n    return 1",

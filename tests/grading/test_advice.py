@@ -94,6 +94,10 @@ CALLS = {  # the body of a function, and the sentence; the line that is shown is
                 f"opens `w.npy`, and there is no such file while grading: load nothing; {PASSED}"),
     "open": ("return open('/home/me/x.txt').read() #!",
              f"opens `/home/me/x.txt`, and there is no such file while grading: load nothing; {PASSED}"),
+    "np.loadtxt": (
+        "return np.loadtxt('table.txt') #!",
+        f"opens `table.txt`, and there is no such file while grading: load nothing; {PASSED}",
+    ),
     "path made of parts": ("return open(os.path.join('data', 'x.csv')) #!",
                            f"opens `x.csv`, and there is no such file while grading: load nothing; {PASSED}"),
     "path from nowhere": ("return open(str(7)) #!",
@@ -304,6 +308,12 @@ class TestSignature:
         facts = [verdict.fact for test in result.tests for verdict in test.verdicts]
         start = "it does not take the arguments that the handout names: it is called with"
         assert facts == [f"one: {start} tokens; yours takes ()", f"two: {start} x and mask=…; yours takes (x,)"]
+
+    def test_set_anew(self, course: Path, place: Sandbox) -> None:
+        """Of a name that is given another value no definition is quoted that no longer holds."""
+        fact, _ = told(graded(course, place, f"def one(x):\n    return x\n\n{TWO}\none = lambda: 1\n"))
+        start = "it does not take the arguments that the handout names: it is called with"
+        assert fact == f"one: {start} argument 1"
 
 
 class TestNotebook:

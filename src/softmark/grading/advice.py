@@ -23,6 +23,7 @@ from softmark.sandbox.wire import Frame, Raised
 MAIN_GUARD = '`if __name__ == "__main__":`'
 _DEBUGGER = re.compile(r"\b(?:breakpoint|set_trace|embed|post_mortem)\s*\(")
 _PATH = re.compile(r": '([^']{1,200})'(?: -> '[^']*')?$")
+_TEXT = re.compile(r"""['"]([^'"]{1,200})['"]""")
 _WRITES = re.compile(r"""\.(?:save|mkdir|write_\w+|to_\w+|savefig|touch)\(|makedirs|mkdir|['"][wax]\+?[bt]?\+?['"]""")
 _READS = re.compile(r"load\w*\(|read\w*\(")
 _NO_PERMISSION = ("PermissionError", "OSError")
@@ -184,6 +185,8 @@ def _file(scene: Scene) -> str | None:
     """A file that is not there, or that must not be touched."""
     message = scene.raised.message
     path = _PATH.search(message)
+    if path is None and scene.raised.cls == "FileNotFoundError":  # some libraries have words of their own
+        path = next((text for text in _TEXT.finditer(scene.line) if text[1] in message), None)
     if scene.raised.cls not in _NOT_A_FILE or path is None:
         return None
     quoted = scene.handed.quotes(path[1])

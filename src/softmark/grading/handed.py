@@ -109,7 +109,8 @@ class Handed:
         text = self.text if not cls else body[0] if body else ""
         indent = r"[ \t]+" if cls else ""
         found = re.findall(rf"^{indent}(?:async[ \t]+)?def[ \t]+{name}[ \t]*(\([^()]{{0,200}}\))", text, re.MULTILINE)
-        if not found:
+        set_anew = re.compile(rf"^{name}[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
+        if not found or (not cls and set_anew.search(text, text.rindex(found[-1]))):
             return ""
         own = " ".join(re.sub(r"#.*", "", found[-1]).split()).replace("( ", "(").replace(" )", ")")
         return re.sub(r"^\( ?self\b(?:, ?)?", "(", own) if cls else own

@@ -38,6 +38,7 @@ _INSTEAD = {
     "asfarray": "np.asarray",
     "round_": "np.round",
     "mat": "np.asmatrix",
+    "bool8": "np.bool_",
 }
 
 

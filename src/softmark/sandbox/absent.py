@@ -13,6 +13,7 @@ import ast
 import dis
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ def run(
                 if cause is None:
                     raise
                 failures.setdefault(str(cause), cause)
-                stand_in(_names(_compiled([failed], code), "STORE_"), cause, namespace)
+                stand_in(_names(_compiled([failed], code), "STORE_") | _set_on_the_way(error, code), cause, namespace)
             code = _compiled(rest, code)
 
 
@@ -159,6 +160,13 @@ def _failed_statement(error: Exception, code: CodeType, body: list[ast.stmt]) ->
 def _start(node: ast.stmt) -> tuple[int, int]:
     first = min([node, *getattr(node, "decorator_list", [])], key=lambda part: part.lineno)
     return first.lineno, node.col_offset if first is node else 0
+
+
+def _set_on_the_way(error: Exception, code: CodeType) -> set[str]:
+    """The names in the module that functions of the file would have set, had the error not passed through them."""
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    own = [inner for inner in codes if inner.co_filename == code.co_filename and inner is not code]
+    return {i.argval for inner in own for i in dis.get_instructions(inner) if i.opname == "STORE_GLOBAL"}
 
 
 def _names(code: CodeType, operations: str) -> set[str]:
