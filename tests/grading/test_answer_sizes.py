@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.result import Result
+from softmark.grading.result import Result, encode
 from softmark.sandbox.isolation import Sandbox
 from tests.grading.course import LIMITS, grade, write_course
 from tests.sandboxes import KINDS, sandbox
@@ -66,6 +66,21 @@ def test_is_set_by_the_homework(tmp_path: Path, walled: Sandbox) -> None:
     root = write_course(tmp_path, UNKNOWN, limits=f"{LIMITS}answer_mb = 16\n")
     (result,) = grade(root, walled, OF_12_MB)
     assert (result.total, said(result)) == (4.0, [])
+
+
+def test_words_of_an_answer_are_cut(tmp_path: Path, walled: Sandbox) -> None:
+    """A test that stumbles over a long text keeps its beginning, for staff, and not a megabyte of it."""
+    hidden = """
+@number("1")
+@weight(4)
+@pytest.mark.parametrize("n", range(4))
+def test_one(student, n):
+    '''One.'''
+    assert {}[student.one(n)] == 1
+"""
+    (result,) = grade(write_course(tmp_path, hidden), walled, "def one(n):\n    return 'x' * 1_000_000\n")
+    assert "KeyError: 'xxx" in result.tests[0].verdicts[0].staff
+    assert len(encode(result)) < 50_000
 
 
 def test_of_gradients_and_weights(tmp_path: Path, walled: Sandbox) -> None:

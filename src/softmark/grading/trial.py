@@ -29,7 +29,7 @@ from softmark.grading.setters import SetterError, Spoken
 from softmark.grading.verdict_data import VerdictData, recorded
 from softmark.sandbox.failures import GraderFault, UnsendableRequest
 from softmark.verdict.case import Case, judging
-from softmark.verdict.model import Category, Failed
+from softmark.verdict.model import LONGEST_TEXT, Category, Failed
 
 _OWN_MESSAGE = 500
 _EVASIONS = (pytest.skip.Exception, pytest.xfail.Exception)
@@ -184,12 +184,13 @@ def _worth(error: BaseException) -> float:
 
 
 def explained(error: BaseException) -> str:
-    """Return why a test could not be judged, for staff."""
+    """Return why a test could not be judged, for staff; an exception's own words may be an answer, and are cut."""
+    said = str(error)[:LONGEST_TEXT]
     if isinstance(error, _EVASIONS):
-        return f"the hidden test skipped itself ({error}); a test that is on the list must run"
+        return f"the hidden test skipped itself ({said}); a test that is on the list must run"
     if isinstance(error, GraderFault | SetterError):
-        return str(error)
-    return f"the hidden test or the reference raised {type(error).__name__}: {error} ({_place(error)})"
+        return said
+    return f"the hidden test or the reference raised {type(error).__name__}: {said} ({_place(error)})"
 
 
 def not_judged(case: str, why: str, seconds: float = 0.0) -> CaseResult:
