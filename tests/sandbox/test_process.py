@@ -147,7 +147,7 @@ class TestRequests:
         [
             ("fails", "error", "raised IndexError"),
             ("generator", "type", "returned a generator"),
-            ("shortcut", "forbidden", "torch.nn.functional.gelu"),
+            ("shortcut", "forbidden", "uses a function that is not allowed here"),
             ("absent", "missing", "`absent` is not defined"),
         ],
     )
