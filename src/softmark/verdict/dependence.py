@@ -61,11 +61,11 @@ class Moves:
         if len(movable) > 1:
             one = movable[int(torch.randint(len(movable), (), generator=chance))]
             chosen = [movable, [one], [name for name in movable if name != one]]
-        moved = permuted(by_name, chance)
+        moved = permuted(by_name, chance, redraw=True)
         self._changes: list[dict[str, Any]] = [{}]
         for names in chosen:
             self._changes.append({name: moved[name] for name in names})
-            moved = permuted(by_name, chance) if len(movable) == 1 else moved
+            moved = permuted(by_name, chance, redraw=True) if len(movable) == 1 else moved
 
     def __len__(self) -> int:
         return len(self._changes)
@@ -155,10 +155,10 @@ def is_movable(value: Any) -> bool:
     return any(tensor.is_floating_point() for tensor in tensors_in(value))
 
 
-def permuted(inputs: Any, chance: torch.Generator) -> Any:
+def permuted(inputs: Any, chance: torch.Generator, *, redraw: bool) -> Any:
     """The same nesting, with the real numbers of each tensor permuted along every axis; equal tensors stay equal.
 
-    A tensor that is one number all over gets random ones.
+    With `redraw`, a tensor that is one number all over gets random ones.
     """
     known: list[tuple[torch.Tensor, torch.Tensor]] = []
 
@@ -171,7 +171,7 @@ def permuted(inputs: Any, chance: torch.Generator) -> Any:
         after = tensor
         for axis, size in enumerate(tensor.shape):
             after = after.index_select(axis, _all_moved(size, chance))
-        if torch.equal(after, tensor):
+        if redraw and torch.equal(after, tensor):
             after = torch.randn(tensor.shape, generator=chance, dtype=torch.float64).to(tensor.dtype)
         known.append((tensor, after))
         return after
@@ -190,7 +190,7 @@ def _used(target: Target, met: Sequence[Truth]) -> set[str]:
     used: set[str] = set()
     for truth in met:
         inputs = named(truth.args, truth.kwargs)
-        others = permuted(inputs, torch.Generator().manual_seed(0))
+        others = permuted(inputs, torch.Generator().manual_seed(0), redraw=False)
         for name in inputs.keys() - used:
             args, kwargs = truth.args, truth.kwargs
             if name in kwargs:
