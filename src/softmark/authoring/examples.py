@@ -35,7 +35,7 @@ from softmark.verdict.compare import agrees
 from softmark.verdict.diagnose import Suspect, relevant
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.mistakes import Mistake, Registry
-from softmark.verdict.plant import Planting, instead, planted
+from softmark.verdict.plant import Planting, instead, planted, stand_in
 from softmark.verdict.truth import Truth, computed, given
 from softmark.verdict.worked import to_data
 
@@ -206,7 +206,7 @@ def _answer(made: Call, weights: Mapping[str, torch.Tensor], truth: Truth, mista
 
 
 def _run(made: Call, weights: Mapping[str, torch.Tensor], mistake: Mistake, seed: int) -> Any:
-    plants = [(mistake.target, mistake.variant)]
+    plants = [(mistake.target, stand_in(mistake.target, mistake.variant))]
     args, kwargs = map_tensors((made.args, dict(made.kwargs)), torch.Tensor.clone)
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings(), planted(plants):
         warnings.simplefilter("ignore")

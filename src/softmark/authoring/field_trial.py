@@ -39,9 +39,11 @@ class Series:
     subjects: Sequence[Subject]
 
 
-def grade_all(series: Sequence[Series], jobs: int, *, precedents: bool = True) -> list[list[Result]]:
+def grade_all(
+    series: Sequence[Series], jobs: int, *, precedents: bool = True, backwards: bool = False
+) -> list[list[Result]]:
     """For each series its results, in the order of its subjects, whichever engine graded which."""
-    plan = _Plan(series, precedents)
+    plan = _Plan(series, precedents, backwards)
     threads = [threading.Thread(target=plan.work) for _ in range(max(1, jobs))]
     for thread in threads:
         thread.start()
@@ -55,8 +57,8 @@ def grade_all(series: Sequence[Series], jobs: int, *, precedents: bool = True) -
 class _Plan:
     """Who grades what next: shared by the threads, each of which has one engine at a time."""
 
-    def __init__(self, series: Sequence[Series], precedents: bool) -> None:
-        self._series, self._precedents = series, precedents
+    def __init__(self, series: Sequence[Series], precedents: bool, backwards: bool) -> None:
+        self._series, self._precedents, self._backwards = series, precedents, backwards
         self._waiting = [deque(range(len(one.subjects))) for one in series]
         self._engines = [0] * len(series)
         self._choosing = threading.Lock()
@@ -87,7 +89,14 @@ class _Plan:
     def _grade_series(self, number: int) -> None:
         one, waiting = self._series[number], self._waiting[number]
         homework = one.homework
-        setup = Setup(str(homework.root), homework.name, STRONGEST, progress=False, precedents=self._precedents)
+        setup = Setup(
+            str(homework.root),
+            homework.name,
+            STRONGEST,
+            progress=False,
+            precedents=self._precedents,
+            backwards=self._backwards,
+        )
         with Grader(setup) as grader:
             grader.ready()
             while not self.faults:

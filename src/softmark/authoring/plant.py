@@ -1,15 +1,19 @@
 """Plants a variant into the reference, as source text: the submission of a student who made exactly that mistake.
 
 The variant's definition takes the place of the reference's (a function, a method, a class) under its name. Inside it,
-`ref.scores` means the solution's own `scores`, so the prefix goes; and what the variant uses of the file it stands in,
-and of the homework's files that this one imports (imports, constants, other functions, transitively), comes along
-under names that clash with nothing.
+`ref.scores` means the solution's own `scores`, so the prefix goes; but what the variant itself varies stays reachable:
+`ref.scores` inside a variant of `scores` is the original, which is kept under another name. And what the variant uses
+of the file it stands in, and of the homework's files that this one imports (imports, constants, other functions,
+transitively), comes along under names that clash with nothing.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
+import symtable
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +22,8 @@ from softmark.grading.errors import ConfigError
 from softmark.verdict.mistakes import Entry
 
 _REFERENCE = "ref"
-_CARRIED = "carried_"
+_CARRIED, _ORIGINAL = "carried_", "original_"
+_OF_A_MODULE = {"__file__", "__name__", "__doc__", "__annotations__"}
 
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -40,12 +45,35 @@ def plant(reference: str, entry: Entry) -> str:
     *owner, name = entry.target_name.split(".")
     helpers, imports = _needed(variant, module)
     renamed = {helper: f"{_CARRIED}{helper}" for helper in helpers}
-    planted = _rewritten(variant, renamed, name)
-    carried = [_rewritten(module.definitions[helper], renamed, renamed[helper]) for helper in helpers]
+    rewrite = _Rewrite({**renamed, entry.name: name} if not owner else renamed, entry.target_name)
+    planted = rewrite.renamed_to(name, variant)
+    carried = [rewrite.renamed_to(renamed[helper], module.definitions[helper]) for helper in helpers]
     tree = ast.parse(reference)
-    _replace(tree, owner, name, planted, carried, entry)
+    _replace(tree, owner, name, planted, carried, entry, keep=rewrite.needs_original)
     _insert_imports(tree, [module.imports[used] for used in imports])
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def undefined(source: str) -> list[str]:
+    """The names that a source text uses in its functions and defines nowhere."""
+    top = symtable.symtable(source, "planted", "exec")
+    defined = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    known = defined | {table.get_name() for table in top.get_children()} | set(dir(builtins)) | _OF_A_MODULE
+    used = {
+        symbol.get_name() for table in _tables(top) for symbol in table.get_symbols() if _is_looked_up(symbol, table)
+    }
+    return sorted(used - known)
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for inner in table.get_children():
+        yield from _tables(inner)
+
+
+def _is_looked_up(symbol: symtable.Symbol, table: symtable.SymbolTable) -> bool:
+    """Whether the name is looked up among the module's."""
+    return symbol.is_referenced() and (symbol.is_global() or table.get_type() == "module")
 
 
 @cache
@@ -57,6 +85,8 @@ def _read(path: Path) -> _Module:
             definitions[node.name] = node
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             definitions[node.targets[0].id] = node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            definitions[node.target.id] = node
         elif isinstance(node, ast.ImportFrom) and _is_of_the_graders(node):
             shared = _read(Path(str(sys.modules[str(node.module)].__file__)))
             definitions |= shared.definitions
@@ -106,10 +136,26 @@ def _without_decorators(node: ast.stmt) -> ast.stmt:
 
 
 class _Rewrite(ast.NodeTransformer):
-    def __init__(self, renamed: dict[str, str]) -> None:
-        self._renamed = renamed
+    """Makes a statement of a file of variants one of the planted file."""
+
+    def __init__(self, renamed: Mapping[str, str], target: str) -> None:
+        self._renamed, self._target = renamed, target
+        self.needs_original = False
+        """Whether the variant, or what comes along with it, uses what it varies."""
+
+    def renamed_to(self, name: str, node: ast.stmt) -> ast.stmt:
+        """The statement under a new name, with what it refers to renamed along."""
+        new = self.visit(_without_decorators(node))
+        if isinstance(new, Definition):
+            new.name = name
+        return new  # type: ignore[no-any-return]
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        named = _of_reference(node)
+        if named == self._target:
+            self.needs_original = True
+            *owner, name = named.split(".")
+            return ast.parse(".".join([*owner, f"{_ORIGINAL}{name}"]), mode="eval").body
         if isinstance(node.value, ast.Name) and node.value.id == _REFERENCE:
             return ast.Name(node.attr, node.ctx)
         return self.generic_visit(node)
@@ -118,27 +164,47 @@ class _Rewrite(ast.NodeTransformer):
         return ast.Name(self._renamed.get(node.id, node.id), node.ctx)
 
 
-def _rewritten(node: ast.stmt, renamed: dict[str, str], name: str) -> ast.stmt:
-    """The statement under a new name, with what it refers to renamed along."""
-    new = _Rewrite(renamed).visit(_without_decorators(node))
-    if isinstance(new, Definition):
-        new.name = name
-    return new  # type: ignore[no-any-return]
+class _Recalled(ast.NodeTransformer):
+    """Makes the original, under its new name, call itself by that name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(f"{_ORIGINAL}{self._name}", node.ctx) if node.id == self._name else node
+
+
+def _of_reference(node: ast.Attribute) -> str:
+    """ "scores" for `ref.scores`, "Net.forward" for `ref.Net.forward`; nothing for what is not of the reference."""
+    if isinstance(node.value, ast.Name):
+        return node.attr if node.value.id == _REFERENCE else ""
+    owner = _of_reference(node.value) if isinstance(node.value, ast.Attribute) else ""
+    return f"{owner}.{node.attr}" if owner else ""
 
 
 def _replace(
-    tree: ast.Module, owner: list[str], name: str, planted: ast.stmt, carried: list[ast.stmt], entry: Entry
+    tree: ast.Module,
+    owner: list[str],
+    name: str,
+    planted: ast.stmt,
+    carried: list[ast.stmt],
+    entry: Entry,
+    *,
+    keep: bool,
 ) -> None:
-    body = tree.body
     top = _index(tree.body, owner[0] if owner else name, entry)
+    body, place = tree.body, top
     if owner:
         cls = tree.body[top]
         if not isinstance(cls, ast.ClassDef):
             raise ConfigError(entry.file, entry.line, f"{owner[0]} is no class of the reference")
-        body = cls.body
-        body[_index(body, name, entry)] = planted
-    else:
-        body[top] = planted
+        body, place = cls.body, _index(cls.body, name, entry)
+    original = body[place]
+    body[place] = planted
+    if keep and isinstance(original, Definition):
+        original.name = f"{_ORIGINAL}{name}"
+        body.insert(place, original if owner else _Recalled(name).visit(original))
+        top += not owner  # what comes along may need it at once
     tree.body[top:top] = carried
 
 

@@ -10,6 +10,7 @@ import typer
 
 from softmark.cli.exits import FINDINGS
 from softmark.cli.options import Isolation
+from softmark.cli.streams import stdout_kept_clean
 
 
 def build(
@@ -59,10 +60,14 @@ def verify(
 
     root = course_root()
     chosen = [load_homework(name, root) for name in homeworks or homework_names(root)]
+    if not chosen:
+        typer.echo(f"softmark: there is no homework in {root / 'graders'}: nothing is proved", err=True)
+        raise typer.Exit(FINDINGS)
     sys.path.insert(0, str(root))  # for `from reference import …` in lists of mistakes
     start = time.monotonic()
     try:
-        proofs = prove(chosen, jobs or os.cpu_count() or 1)
+        with stdout_kept_clean():  # public tests run code here, which may print
+            proofs = prove(chosen, jobs or os.cpu_count() or 1)
     except MistakeError as error:
         raise UsageError(str(error)) from error
     seconds = time.monotonic() - start

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from softmark.cli.exits import FAULT, FINDINGS, INTERRUPTED, USAGE
+from softmark.cli.streams import stdout_kept_clean
 
 if TYPE_CHECKING:
     from softmark.student import OwnWork
@@ -46,7 +43,7 @@ def _check_once(work: OwnWork, json: bool) -> int:
     from softmark.grading.result import Status, encode
 
     if json:
-        with _stdout_kept_clean():
+        with stdout_kept_clean():
             result = work.check()
         typer.echo(encode(result))
     else:
@@ -71,17 +68,3 @@ def _check_again(work: OwnWork, json: bool) -> int:
     except (UsageError, Unreadable) as error:
         typer.echo(f"softmark: {error}", err=True)
         return USAGE
-
-
-@contextmanager
-def _stdout_kept_clean() -> Iterator[None]:
-    """What the student's code prints goes to stderr."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import msgspec
@@ -130,6 +130,8 @@ class Judge:
             if self._setup.progress and len(tests[trial.spec]) == len(trial.spec.cases):
                 result = result.with_test(_finished(trial.spec, tests[trial.spec]))
                 yield result
+        for spec, trials in tests.items():
+            trials.sort(key=lambda trial: spec.cases.index(trial.name))  # whichever was judged first
         judged, names = [trial for trials in tests.values() for trial in trials], naming(specs[0].part)
         if names not in self._endless:
             self._own_time.begin(names)
@@ -138,11 +140,12 @@ class Judge:
             raise GraderFault(f"{names} {_ENDLESS}")
         yield result.with_test(*(_finished(s, trials) if trials else _not_run(s) for s, trials in tests.items()))
 
-    def _in_time(self, specs: Iterable[TestSpec], session: StudentSession) -> Iterator[pytest.Item]:
+    def _in_time(self, specs: Sequence[TestSpec], session: StudentSession) -> Iterator[pytest.Item]:
         """The cases of tests that are begun before the time for the whole submission is used up."""
-        for spec in specs:
+        step = -1 if self._setup.backwards else 1
+        for spec in specs[::step]:
             if not session.out_of_time:
-                yield from (item for item in self._cases(spec) if not self._hangs(item))
+                yield from (item for item in self._cases(spec)[::step] if not self._hangs(item))
 
     def _cases(self, spec: TestSpec) -> list[pytest.Item]:
         return self._items[spec.nodeid]

@@ -82,15 +82,18 @@ class Moves:
 def require_dependence(target: Target, met: Sequence[Truth], calls: list[Call], others: Sequence[list[Call]]) -> None:
     """Raise NotCarried if the answers do not depend on the inputs; `others` are the calls of the runs on permuted ones.
 
-    Each call must, in some run; and in each run that changes an input which was used in the tests of the part.
+    In some run each output must change, and in each call some output; and each output in every run that changes an
+    input which was used in the tests of the part.
     """
     runs = [list(zip(calls, moved, strict=False)) for moved in others]
     used = _used(target, met) if others else set()
-    for leaf in range(len(calls[0].right) if calls else 0):
-        for number, call in enumerate(calls):
-            if not any(is_movable(value) for value in call.inputs.values()):
-                _require_spread(call, leaf)
-            _require_some([_shares(run[number : number + 1], leaf) for run in runs])
+    leaves = range(len(calls[0].right) if calls else 0)
+    for number, call in enumerate(calls):
+        if not any(is_movable(value) for value in call.inputs.values()):
+            _require_spread(call)
+        _require_some([_shares(run[number : number + 1], leaf) for run in runs for leaf in leaves])
+    for leaf in leaves:
+        _require_some([_shares(run, leaf) for run in runs])
         for run in runs:
             known = [(one, other) for one, other in run if not used.isdisjoint(_differing(one, other))]
             _require_some([_shares(known, leaf)])
@@ -211,10 +214,11 @@ def _same(value: Any, other: Any) -> bool:
     return len(ones) == len(others) and all(torch.equal(a, b) for a, b in zip(ones, others, strict=True))
 
 
-def _require_spread(call: Call, leaf: int) -> None:
+def _require_spread(call: Call) -> None:
     """Raise NotCarried if an answer to sizes alone is one number all over, where the right one has many numbers."""
-    if len(set(call.right[leaf].flatten().tolist())) > _FEW:
-        _require_some([(_spread(call.given[leaf]), _spread(call.right[leaf]))])
+    for given, right in zip(call.given, call.right, strict=True):
+        if len(set(right.flatten().tolist())) > _FEW:
+            _require_some([(_spread(given), _spread(right))])
 
 
 def _spread(leaf: torch.Tensor) -> float:

@@ -17,7 +17,7 @@ from softmark.verdict.compare import agrees
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.memory import remember_outcome
 from softmark.verdict.mistakes import Mistake
-from softmark.verdict.plant import instead, planted
+from softmark.verdict.plant import instead, planted, stand_in
 from softmark.verdict.truth import Truth
 
 
@@ -45,7 +45,7 @@ def outcome(truth: Truth, mistakes: Sequence[Mistake]) -> Outcome:
 def run(truth: Truth, mistakes: Sequence[Mistake]) -> Any:
     """The reference's answer with the mistakes made in it: on the inputs as the student got them, in their dtype."""
     assert truth.want is not None
-    plants = [(mistake.target, mistake.variant) for mistake in mistakes]
+    plants = [(mistake.target, stand_in(mistake.target, mistake.variant)) for mistake in mistakes]
     args, kwargs = map_tensors((truth.args, truth.kwargs), torch.Tensor.clone)
     with planted(plants):
         return instead(truth.want, plants)(*args, **kwargs)

@@ -35,6 +35,26 @@ def planted(plants: Planting) -> Iterator[None]:
             _swap(owner, name, value)
 
 
+def stand_in(target: Target, variant: Target) -> Target:
+    """The variant, for which the target's name still means the target: it may call what it varies."""
+    if not isinstance(variant, FunctionType) or not any(part is target for part in reachable(variant)):
+        return variant
+    inside = False
+
+    @functools.wraps(variant)
+    def varied(*args: Any, **kwargs: Any) -> Any:
+        nonlocal inside
+        if inside:
+            return target(*args, **kwargs)
+        inside = True
+        try:
+            return variant(*args, **kwargs)
+        finally:
+            inside = False
+
+    return varied
+
+
 def instead(want: Target, plants: Planting) -> Target:
     """What to call instead of `want` while the variants are planted: itself, a variant, or a copy with its state."""
     variants = {id(target): variant for target, variant in plants}

@@ -1,0 +1,166 @@
+"""What each submission of a proof must earn, and what must be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from softmark.authoring.depends import dependents
+from softmark.authoring.field_trial import Series, Subject
+from softmark.authoring.holes import Proof, placed
+from softmark.authoring.plant import undefined
+from softmark.grading.homework import Homework
+from softmark.grading.result import Result, Status, TestResult, VerdictData
+from softmark.verdict.mistakes import Mistake, Registry
+
+MARGIN = 100.0
+"""How far right and wrong answers must stay from the tolerance."""
+_NEEDS_A_NAME = ("value", "nan")
+"""Categories of which the fact alone does not tell what is wrong; every other fact is the cause in words: a shape, a
+dtype, a changed input, an exception that should have come."""
+_ENDS = ("crash", "timeout", "memory", "load", "missing")
+"""Categories that no mistake in a formula has."""
+_ENDLESS = "calls itself without an end"
+
+
+def judge(series: Series, registry: Registry, results: Sequence[Result]) -> Proof:
+    """What the results say of each submission by itself."""
+    homework = series.homework
+    proof = Proof(homework.name)
+    mistakes = {mistake.name: mistake for mistake in registry.mistakes}
+    users = dependents(homework.reference.read_text(encoding="utf-8"), homework)
+    judges: dict[str, Callable[[Proof, Subject, Result, Homework], None]] = {
+        "reference": _judge_right, "equivalent": _judge_right, "starter": _judge_zero, "trivial": _judge_zero,
+    }  # fmt: skip
+    for subject, result in zip(series.subjects, results, strict=True):
+        if result.status is Status.GRADER_ERROR:
+            _judge_fault(proof, subject, result, homework)
+        elif subject.kind != "mistake":
+            judges[subject.kind](proof, subject, result, homework)
+        else:
+            _judge_mistake(proof, mistakes[subject.name], subject, result, users)
+    _judge_margins(proof)
+    return proof
+
+
+def _judge_fault(proof: Proof, subject: Subject, result: Result, homework: Homework) -> None:
+    """A test that cannot judge; the same fault in other tests and submissions is told with the first."""
+    faults: dict[str, TestResult] = {}
+    for test in result.tests:
+        for verdict in test.verdicts:
+            if verdict.category == "grader":
+                faults.setdefault(verdict.staff[:400], test)
+    for fault, test in faults.items():
+        known = next((what for what in proof.found if what.endswith(f"the grader failed: {fault}")), None)
+        proof.hole(subject.name, known or f"{placed(test.number, test.name, homework)}: the grader failed: {fault}")
+    if not faults:
+        proof.hole(subject.name, f"the grader failed: {'; '.join(result.staff_notes)[:400] or result.reason}")
+
+
+def _judge_right(proof: Proof, subject: Subject, result: Result, homework: Homework) -> None:
+    full = result.total == result.max_score
+    if subject.kind == "equivalent":
+        proof.equivalents += 1
+        proof.equivalents_full += full
+    proof.accepted = max(proof.accepted, *(case.accepted for test in result.tests for case in test.cases))
+    if full:
+        return
+    lost = next((test for test in result.tests if test.score != test.max_score), None)
+    where = f"{placed(lost.number, lost.name, homework)}: " if lost is not None else ""
+    said = _first_words([lost] if lost is not None else [], result)
+    proof.hole(
+        subject.name, f"{where}a right solution loses marks: {said}; correct code must not lose marks, mend the test"
+    )
+
+
+def _judge_zero(proof: Proof, subject: Subject, result: Result, homework: Homework) -> None:
+    zero = result.status is Status.GRADED and result.total == 0
+    if subject.kind == "trivial":
+        proof.trivial += 1
+        proof.trivial_zero += zero
+    else:
+        proof.starters += 1
+        proof.starters_zero += zero
+    if result.status is not Status.GRADED:
+        proof.hole(subject.name, f"{subject.kind} submission is not graded at all: {result.reason}")
+    elif result.total != 0:
+        paid = ", ".join(f"{placed(t.number, t.name, homework)}: {t.score:g}" for t in result.tests if t.score)
+        proof.hole(
+            subject.name, f"{subject.kind} submission earns {result.total:g}: tests pay for no knowledge ({paid})"
+        )
+
+
+def _judge_mistake(
+    proof: Proof, mistake: Mistake, subject: Subject, result: Result, users: dict[str, frozenset[str]]
+) -> None:
+    proof.mistakes += 1
+    broken = _how_it_breaks(subject.source, result)
+    if broken:
+        proof.hole(
+            mistake.name, f"{broken}: this says nothing of a test, mend the mistake ({mistake.file}:{mistake.line})"
+        )
+        return
+    target = mistake.target_name.partition(".")[0]
+    own = {part.number for part in result.parts if target in _functions(part.function)}
+    touched = users.get(target, frozenset())
+    own = own or set(touched)
+    lost = {part.number for part in result.parts if part.earned < part.points}
+    failing = [test for test in result.tests if test.part in own and test.verdicts]
+    if not lost & own:
+        parts = ", ".join(sorted(own))
+        proof.hole(
+            mistake.name, f"keeps full marks in part {parts}: no test of it draws an input on which this mistake shows"
+        )
+        return
+    proof.caught += 1
+    for number in sorted(lost - own - touched):
+        proof.hole(mistake.name, f"costs marks in part {number}, which does not depend on {mistake.target_name}")
+    ratios = [case.refused for test in failing for case in test.cases if case.refused is not None]
+    proof.refused = min([proof.refused, *ratios])
+    if _is_named(mistake, failing):
+        proof.named += 1
+    else:
+        others = sorted({cause.name for test in failing for verdict in test.verdicts for cause in verdict.causes})
+        instead = f"is called {', '.join(others)}" if others else "is not named"
+        proof.hole(mistake.name, f"{instead} in the feedback of its part: {_first_words(failing, result)}")
+
+
+def _how_it_breaks(source: str, result: Result) -> str:
+    """Why a planted file fails for another reason than a mistake in a formula; empty if it does not."""
+    if names := undefined(source):
+        return f"where it is planted, nothing defines {', '.join(f'`{name}`' for name in names)}"
+    if result.status is not Status.GRADED:
+        return f"the planted file is not graded at all: {result.reason}"
+    for verdict in (verdict for test in result.tests for verdict in test.verdicts):
+        if verdict.category in _ENDS or _ENDLESS in verdict.fact:
+            return f"the planted file does not answer: “{verdict.fact}”"
+    return ""
+
+
+def _is_named(mistake: Mistake, failing: Sequence[TestResult]) -> bool:
+    """Whether a student reads this mistake's sentence; or no name at all, where every failure says what is wrong."""
+    verdicts = [verdict for test in failing for verdict in test.verdicts]
+    if any(verdict.causes for verdict in verdicts):
+        return any(mistake.name == cause.name for verdict in verdicts for cause in verdict.causes)
+    return all(_speaks_for_itself(verdict) for verdict in verdicts)
+
+
+def _speaks_for_itself(verdict: VerdictData) -> bool:
+    return verdict.category not in _NEEDS_A_NAME or verdict.fact.startswith("gradient of")
+
+
+def _judge_margins(proof: Proof) -> None:
+    if proof.margin_accept < MARGIN:
+        proof.hole("margin", f"a right answer comes within 1/{proof.margin_accept:.0f} of the tolerance (needs 1/100)")
+    if proof.margin_reject < MARGIN:
+        proof.hole("margin", f"a wrong answer is only {proof.margin_reject:.3g} times the tolerance away (needs 100)")
+
+
+def _functions(names: str) -> set[str]:
+    return {name.strip() for name in names.split(",")}
+
+
+def _first_words(tests: Iterable[TestResult], result: Result) -> str:
+    for test in tests:
+        for verdict in test.verdicts:
+            return f"{test.number} says “{verdict.fact}”"
+    return f"“{result.reason}”" if result.reason else "no reason is given"

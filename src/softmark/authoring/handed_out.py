@@ -1,0 +1,54 @@
+"""What students get of a homework, as far as it is handed out: it must be of today, and its public tests must test.
+
+The public tests are run as `softmark check` runs them: the reference passes them all, the starter none.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from softmark.authoring.build import lacking, products, stale
+from softmark.authoring.holes import Proof
+from softmark.authoring.trivial import starter
+from softmark.grading.checking import run_public_tests
+from softmark.grading.errors import ConfigError
+from softmark.grading.handed import Handed
+from softmark.grading.homework import Homework
+from softmark.grading.public import EXAMPLES, TESTS, read_handout
+from softmark.grading.result import Outcome, Result
+from softmark.sandbox.isolation import Own
+
+
+def judge_handed_out(proof: Proof, homework: Homework) -> None:
+    """Note what is stale, and which public tests do not tell right work from none."""
+    if homework.name not in lacking(homework.root):
+        for file in stale(products(homework)):
+            name = file.relative_to(homework.root).as_posix()
+            proof.hole(name, f"is stale: run `softmark build {homework.name}` and commit what it writes")
+    folder = homework.root / "assignments" / homework.name
+    if not (folder / TESTS).is_file() or not (folder / EXAMPLES).is_file():
+        return
+    where = (folder / TESTS).relative_to(homework.root).as_posix()
+    try:
+        solved = _checked(folder, homework.file, homework.reference.read_text(encoding="utf-8"))
+        begun = _checked(folder, homework.file, starter(homework))
+    except ConfigError as error:
+        proof.hole(where, f"the public tests cannot be run: {error}")
+        return
+    for test in solved.tests:
+        if test.score != test.max_score:
+            said = next((verdict.fact for verdict in test.verdicts), "nothing")
+            proof.hole(where, f"public test {test.number} does not pass the reference: “{said}”; mend the test")
+    for test in begun.tests:
+        if test.outcome is Outcome.PASSED:
+            proof.hole(where, f"public test {test.number} passes the starter: it does not look at a student's work")
+    if not solved.tests:
+        proof.hole(where, f"the public tests cannot be run: {solved.reason}")
+
+
+def _checked(folder: Path, file: str, source: str) -> Result:
+    sandbox = Own()
+    try:
+        return run_public_tests(folder, read_handout(folder), Handed(file, {file: source.encode()}), sandbox)
+    finally:
+        sandbox.close()

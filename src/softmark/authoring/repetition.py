@@ -1,0 +1,77 @@
+"""A proof made twice: the same submissions backwards, the tests of each part backwards, every test run for each.
+
+What is not the same then depends on what ran before, on the time, or on numbers that nobody seeded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from softmark.authoring.field_trial import Series, Subject, grade_all
+from softmark.authoring.holes import Proof, placed
+from softmark.grading.homework import Homework
+from softmark.grading.result import Result, Status, TestResult
+
+_REPEATED = 12
+"""How many submissions beside the reference are graded twice."""
+_ADVICE = "a test must draw its numbers with `draw`, and keep nothing for another test"
+
+
+def judge_repetition(
+    proofs: Sequence[Proof], series: Sequence[Series], graded: Sequence[Sequence[Result]], jobs: int
+) -> None:
+    """Grade some of the submissions once more, and note each test that judges them otherwise."""
+    pairs = [list(zip(one.subjects, results, strict=True)) for one, results in zip(series, graded, strict=True)]
+    chosen = [every[:: max(1, len(every) // _REPEATED)][::-1] for every in pairs]
+    repeated = [
+        Series(one.homework, [subject for subject, _ in some]) for one, some in zip(series, chosen, strict=True)
+    ]
+    again = grade_all(repeated, jobs, precedents=False, backwards=True)
+    for one, proof, some, results in zip(series, proofs, chosen, again, strict=True):
+        for (subject, first), second in zip(some, results, strict=True):
+            _judge_pair(proof, subject, first, second, one.homework)
+
+
+def _judge_pair(proof: Proof, subject: Subject, first: Result, second: Result, homework: Homework) -> None:
+    if Status.GRADER_ERROR in (first.status, second.status):
+        if first.status is not second.status:
+            proof.hole(subject.name, f"two runs differ: the grader fails in one of them; {_ADVICE}")
+        return
+    found = list(_differences(first, second))
+    for one, other in found:
+        where = placed(one.number, one.name, homework)
+        known = next((what for what in proof.found if what.startswith(f"two runs differ: {where}: ")), None)
+        proof.hole(subject.name, known or f"two runs differ: {where}: {_difference(one, other)}; {_ADVICE}")
+    if not found and _comparable(first) != _comparable(second):
+        proof.hole(subject.name, f"two runs differ: {first.total:g} and {second.total:g} points; {_ADVICE}")
+
+
+def _differences(first: Result, second: Result) -> Iterator[tuple[TestResult, TestResult]]:
+    for one, other in zip(first.tests, second.tests, strict=True):
+        if _without_times(one) != _without_times(other):
+            yield one, other
+
+
+def _difference(one: TestResult, other: TestResult) -> str:
+    """The most that can be said of two judgements of one test."""
+    if one.score != other.score:
+        return f"{one.score:g} and {other.score:g} points"
+    facts, others = ([verdict.fact for verdict in test.verdicts] for test in (one, other))
+    for fact, another in zip(facts, others, strict=False):
+        if fact != another:
+            return f"“{fact}” and “{another}”"
+    causes, named = ([cause.name for v in test.verdicts for cause in v.causes] for test in (one, other))
+    if causes != named:
+        return f"the mistake is called {' or '.join(causes) or 'nothing'} and {' or '.join(named) or 'nothing'}"
+    return "the numbers are others"
+
+
+def _comparable(result: Result) -> Result:
+    tests = tuple(_without_times(test) for test in result.tests)
+    return msgspec.structs.replace(result, tests=tests, seconds=0.0, cpu_seconds=0.0)
+
+
+def _without_times(test: TestResult) -> TestResult:
+    return msgspec.structs.replace(test, cases=tuple(msgspec.structs.replace(c, seconds=0.0) for c in test.cases))
