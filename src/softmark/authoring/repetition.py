@@ -44,8 +44,10 @@ def _judge_pair(proof: Proof, subject: Subject, first: Result, second: Result, h
         where = placed(one.number, one.name, homework)
         known = next((what for what in proof.found if what.startswith(f"two runs differ: {where}: ")), None)
         proof.hole(subject.name, known or f"two runs differ: {where}: {_difference(one, other)}; {_ADVICE}")
-    if not found and _comparable(first) != _comparable(second):
-        proof.hole(subject.name, f"two runs differ: {first.total:g} and {second.total:g} points; {_ADVICE}")
+    if not found and (other := _other_differences(first, second)):
+        proof.hole(
+            subject.name, f"two runs differ in {other}; was a file of the course or of softmark changed meanwhile?"
+        )
 
 
 def _differences(first: Result, second: Result) -> Iterator[tuple[TestResult, TestResult]]:
@@ -68,9 +70,10 @@ def _difference(one: TestResult, other: TestResult) -> str:
     return "the numbers are others"
 
 
-def _comparable(result: Result) -> Result:
-    tests = tuple(_without_times(test) for test in result.tests)
-    return msgspec.structs.replace(result, tests=tests, seconds=0.0, cpu_seconds=0.0)
+def _other_differences(first: Result, second: Result) -> str:
+    """The fields of a result, beside its tests and times, that are not the same."""
+    fields = [name for name in Result.__struct_fields__ if name not in ("tests", "seconds", "cpu_seconds")]
+    return ", ".join(name for name in fields if getattr(first, name) != getattr(second, name))
 
 
 def _without_times(test: TestResult) -> TestResult:
