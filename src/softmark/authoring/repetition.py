@@ -44,9 +44,9 @@ def _judge_pair(proof: Proof, subject: Subject, first: Result, second: Result, h
         where = placed(one.number, one.name, homework)
         known = next((what for what in proof.found if what.startswith(f"two runs differ: {where}: ")), None)
         proof.hole(subject.name, known or f"two runs differ: {where}: {_difference(one, other)}; {_ADVICE}")
-    if not found and (other := _other_differences(first, second)):
+    if not found and (fields := _other_differences(first, second)):
         proof.hole(
-            subject.name, f"two runs differ in {other}; was a file of the course or of softmark changed meanwhile?"
+            subject.name, f"two runs differ in {fields}; was a file of the course or of softmark changed meanwhile?"
         )
 
 
