@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.docker.engine import ROOT, SOFTMARK, Docker
+from tests.small_memory import HOMEWORK, write_class
 
 REFERENCE = "reference/attention_scores.py"
 GRADE = ("grade", REFERENCE, "-a", "attention_scores")
@@ -70,6 +72,25 @@ class TestLevelFull:
         assert done.returncode == 0, done.stderr
         result = json.loads(done.stdout)
         assert {part["number"] for part in result["parts"] if part["earned"] < part["points"]} == {"6"}
+
+
+class TestClassWithBombs:
+    """A class of twenty in 900 MB, some of whom take all the memory and disk that they can get."""
+
+    @pytest.mark.parametrize("options", [(), ("--tmpfs=/tmp",)], ids=["files on a disk", "files in memory"])
+    def test_costs_nobody_else(self, docker: Docker, options: tuple[str, ...], tmp_path: Path) -> None:
+        """No grader error, every honest submission at full marks, every bomb without those of its part."""
+        for name in ("in", "out"):
+            (tmp_path / name).mkdir()
+        hostile = write_class(tmp_path / "in", 20)
+        places = (f"--volume={tmp_path}/in:/handed:ro", f"--volume={tmp_path}/out:/out")
+        command = (SOFTMARK, "grade", "/handed", "-a", HOMEWORK, "-o", "/out/results")
+        done = docker.run(*command, options=("--memory=900m", "--network=none", *options, *places))
+        assert done.returncode == 0, done.stdout + done.stderr
+        with open(tmp_path / "out/results/grades.csv", newline="") as file:
+            rows = {row["submission"]: row for row in csv.DictReader(file)}
+        assert {row["status"] for row in rows.values()} == {"graded"}
+        assert {name for name, row in rows.items() if float(row["total"]) < 20} == set(hostile)
 
 
 class TestMissingCapability:
