@@ -55,9 +55,11 @@ class Actor(StudentProcess):
     def __init__(self, acts: Iterator[Callable[[dict[str, Any]], Any]]) -> None:
         self._acts = acts
         self.cpu = 0.0
+        self.allowed: list[Allowed] = []
         self.requests: list[tuple[dict[str, Any], float, float]] = []
 
     def exchange(self, question: Question, allowed: Allowed) -> bytes:
+        self.allowed.append(allowed)
         self.requests.append((question.message, allowed.cpu_seconds, allowed.wall_seconds))
         try:
             answer = next(self._acts)(question.message)

@@ -266,6 +266,17 @@ class TestTime:
             assert not begun.out_of_time
         assert all(900 < wall <= 1000 for _, _, wall in stage.actors[0].requests)
 
+    def test_waiting_twice_is_not_waited_for_again(self) -> None:
+        """After two time-outs without computing, a submission may still compute as long as ever, but not wait."""
+        stage = Stage(loads(), fails("timeout"), loads(), fails("timeout"), loads(), answers())
+        with session(stage) as begun:
+            for part in "123":
+                begun.begin(part, part)
+                category_of(begun)
+        waits = [allowed.clock_seconds for actor in stage.actors for allowed in actor.allowed[1:]]
+        assert waits == pytest.approx([2.5, 2.5, 2.0])
+        assert [actor.allowed[1].cpu_seconds for actor in stage.actors] == [0.5] * 3
+
     def test_sleeping_uses_up_the_whole_time(self) -> None:
         """The time for the whole is counted on the clock, whichever tests it goes to; none is left for the rest."""
         asleep = "import time\ndef one():\n    time.sleep(0.6)\n    return 1\n"

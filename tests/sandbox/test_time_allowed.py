@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.time_allowed import Allowed, Spent, of_the_whole
+
+HOW_IT_WORKS = Path(__file__).parents[2] / "docs/how-it-works.md"
 
 
 class TestAllowed:
@@ -45,6 +48,12 @@ class TestSpent:
         assert Spent().left_of(10, 1.5, math.inf).clock_seconds == 1.5
         assert Spent().left_of(10, -1.0, math.inf).cpu_seconds == 0.0
 
+    def test_who_may_not_wait_may_compute(self) -> None:
+        """A program that has waited too often has all its computing time, also on a busy machine."""
+        left = Spent().left_of(10, math.inf, math.inf, may_wait=False)
+        assert left.exceeded(0.0, 2.1)
+        assert not left.exceeded(9.0, 36.0)
+
 
 class TestWhole:
     """The limit of a whole submission."""
@@ -52,6 +61,11 @@ class TestWhole:
     def test_is_that_of_all_its_tests(self) -> None:
         """Its import and every test once."""
         assert Limits(cpu_seconds=10, import_seconds=20).of_a_submission(30) == 22 + 30 * 12
+
+    @pytest.mark.parametrize("name", ["cpu_seconds", "import_seconds", "test_seconds"])
+    def test_is_made_of_what_the_documentation_says(self, name: str) -> None:
+        """The page on how it works tells the limits that hold where a homework sets none."""
+        assert f"`{name}`: {getattr(Limits(), name):g} s" in HOW_IT_WORKS.read_text()
 
     def test_counts_waiting(self) -> None:
         """A program that sleeps uses it up second by second."""

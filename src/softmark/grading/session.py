@@ -36,6 +36,7 @@ from softmark.sandbox.wire import Frame, Raised
 from softmark.verdict.standing import Standing
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
+_WAITS = 2  # after it has waited for so many whole limits, a submission may hardly wait any more: right code never does
 _STARTS = 3  # attempts to start a process before it is the grader's fault
 OUT_OF_TIME = "not run: the time for the whole submission was used up"
 
@@ -90,6 +91,8 @@ class StudentSession:
         self._of_the_test = Spent()
         self._whole_seconds, self._whole_left = whole_seconds, whole_seconds
         self._timeouts: Counter[str] = Counter()
+        self._waited = 0
+        """How often it ran out of time because it waited, and did not compute."""
         self._printed = Capture(limits.output_bytes), Capture(limits.output_bytes)
 
     def begin(self, part: str, test_id: str, *, shown: bool = False) -> None:
@@ -231,13 +234,15 @@ class StudentSession:
         part, shown = self.hearing.part, self.hearing.shown
         self._ran.add((part, shown))
         self.hearing.pure &= all(of == part and (seen or not shown) for of, seen in self._ran)
-        allowed = self._of_the_test.left_of(self._limits.cpu_seconds, self._whole_left, self._time_left())
+        limit, may_wait = self._limits.cpu_seconds, self._waited < _WAITS
+        allowed = self._of_the_test.left_of(limit, self._whole_left, self._time_left(), may_wait=may_wait)
         try:
             with self._timed(process, self._of_the_test):
                 return process.ask(question, allowed)
         except StudentFailure as failure:
-            if failure.category == "timeout" and self.hearing.pure:
-                self._timeouts[part] += 1
+            if failure.category == "timeout":
+                self._timeouts[part] += self.hearing.pure
+                self._waited += self._of_the_test.cpu < limit
             return self._in_time(failure)
         except Disturbed:
             self.hearing.pure = False  # so that the test is judged again

@@ -4,7 +4,7 @@ Processor time is the measure, so that a busy machine fails nobody. Time on the 
 waits would never end. A program that computes takes longer on the clock where the machine is busy, so each second that
 it computes excuses four on the clock. A program that waits has no such excuse.
 
-    a test          cpu <= limit    and    wall - 4 cpu <= limit + 2
+    a test          cpu <= limit    and    wall - 4 cpu <= limit + 2, or 2 after it has waited too long twice
     a submission    the sum of max(cpu, wall - 4 cpu) over its requests <= the sum of limit + 2 over import and tests
 """
 
@@ -56,12 +56,13 @@ class Spent:
         self.cpu += cpu
         self.wall += wall
 
-    def left_of(self, limit: float, whole_left: float, wall_seconds: float) -> Allowed:
+    def left_of(self, limit: float, whole_left: float, wall_seconds: float, *, may_wait: bool = True) -> Allowed:
         """Return what the next request may take, of the test's limit and of what is left for the submission."""
         on_the_clock = self.wall - _EXCUSED * self.cpu
+        patience = limit + SPARE if may_wait else SPARE
         return Allowed(
             max(0.0, min(limit - self.cpu, whole_left)),
-            max(0.0, min(limit + SPARE - on_the_clock, whole_left)),
+            max(0.0, min(patience - on_the_clock, whole_left)),
             wall_seconds,
             self.wall,
         )
