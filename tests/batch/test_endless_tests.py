@@ -7,7 +7,7 @@ from textwrap import indent
 
 import pytest
 
-from tests.batch.classes import HIDDEN, NOTHING, RIGHT, WRONG, gradings, hand_in, marks, run
+from tests.batch.classes import HIDDEN, NOTHING, RIGHT, WRONG, gradings, hand_in, marks, run, signalled
 from tests.grading.course import FILE, IMPORTS
 
 ENDLESS = {
@@ -27,16 +27,16 @@ SAID = "the hidden test graders/tiny/test_hidden.py::test_two[1.0] did not retur
 NEXT_STEP = "correct it, or set test_seconds under [limits] in homework.toml if it needs more"
 
 
-def hang(course: Path, how: str, when: str = "True") -> None:
-    """The second test hangs where `when` holds of the answer; hidden tests may take two seconds themselves."""
-    limit_tests(course)
+def hang(course: Path, how: str, when: str = "True", seconds: int = 2) -> None:
+    """The second test hangs where `when` holds of the answer; hidden tests may take so many seconds themselves."""
+    limit_tests(course, seconds)
     hangs = indent(f"answer = student.two(x)\nif {when}:\n{indent(how, '    ')}\n", "    ")
     write_tests(course, HIDDEN.replace("    agree(student.two", f"{hangs}    agree(student.two"))
 
 
-def limit_tests(course: Path) -> None:
+def limit_tests(course: Path, seconds: int = 2) -> None:
     config = course / "graders/tiny/homework.toml"
-    config.write_text(config.read_text().replace("[limits]\n", "[limits]\ntest_seconds = 2\n"))
+    config.write_text(config.read_text().replace("[limits]\n", f"[limits]\ntest_seconds = {seconds}\n"))
 
 
 def write_tests(course: Path, tests: str) -> None:
@@ -77,6 +77,14 @@ class TestClass:
         assert done.returncode == 3
         assert "softmark: the grader failed: the import of the hidden tests" in done.stderr
         assert NEXT_STEP in done.stderr
+
+    @pytest.mark.parametrize("jobs", ["1", "2"])
+    def test_can_be_stopped(self, jobs: str, course: Path, tmp_path: Path) -> None:
+        """Ctrl-C ends the run and all its processes, though nothing in a call of C hears it."""
+        hang(course, ENDLESS["in C"], seconds=600)
+        folder = hand_in(tmp_path / "class", CLASS)
+        done = signalled("SIGINT", 4000, "output", folder, "-o", tmp_path / "results", "--jobs", jobs)
+        assert done.returncode == 130, done.stderr
 
 
 class TestOne:

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from tempfile import gettempdir
 from typing import IO, BinaryIO, cast
@@ -26,7 +27,7 @@ from softmark.sandbox.facts import Machine
 from softmark.sandbox.levels import Level
 from softmark.sandbox.walls import environment
 
-_PATIENCE = 20.0  # seconds that an engine may take to end
+_PATIENCE = 10.0  # seconds that an engine may take to end when it is told to
 
 
 class EngineFailed(Exception):
@@ -122,17 +123,20 @@ class Grader:
         for lane in self.lanes:
             lane.close()
         try:
-            self._process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:  # it hangs in C; its zygotes clear up when it is gone
+            self._process.wait(2 * _PATIENCE)
+        except subprocess.TimeoutExpired:  # its zygotes clear up when it is gone
             self._process.kill()
             self._process.wait()
         if self._note is not None:
             self._note.close()
 
     def interrupt(self) -> None:
-        """End it without waiting for what it is doing; it cleans up before it goes."""
+        """End it without waiting for what it is doing; it cleans up before it goes, for which it has some seconds."""
         if os.name == "posix":
             self._process.send_signal(signal.SIGTERM)
+            hanging = threading.Timer(_PATIENCE, self._process.kill)  # in C, where nothing hears a signal
+            hanging.daemon = True
+            hanging.start()
 
     def ready(self) -> Result:
         """Wait until it can grade; the result of second zero. UsageError if it refuses because of what was asked."""

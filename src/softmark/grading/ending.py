@@ -13,10 +13,13 @@ _PR_SET_PDEATHSIG = 1
 _A_MOMENT = 0.001
 
 
-def end_with_the_parent() -> None:
-    """A parent that is killed closes its streams, but that is seen only when the submission in hand is finished."""
+def end_with_the_parent(number: int = signal.SIGTERM) -> None:
+    """Be sent this signal when the parent ends.
+
+    A parent that is killed closes its streams, too, but that is seen only when the submission in hand is finished.
+    """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
 
 
 def stop_when_told() -> None:

@@ -140,7 +140,7 @@ def _be_a_judge(
 ) -> None:
     status = 3
     try:
-        end_with_the_parent()
+        end_with_the_parent(signal.SIGKILL)  # the engine waits for its judges, unless it is killed itself
         if os.getppid() != engine:
             os._exit(0)
         for other in others:
