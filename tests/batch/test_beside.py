@@ -50,6 +50,7 @@ class TestSubFolders:
             folder.mkdir()
         for path in (results, scratch, course, *course.rglob("*")):
             os.chown(path, -1 if user is None else user, -1)
+        for path in course.iterdir():
             path.chmod(0o700)  # grade says so where others can read hidden tests
         command = grade(hand_in(temporary / "class", {"student": FILES}), "-o", results, "--isolation", level)
         done = subprocess.run(
