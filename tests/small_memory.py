@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import secrets
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,6 +29,14 @@ def write_class(place: Path, size: int, bombs: tuple[str, ...] = BOMBS) -> dict[
         (place / name).mkdir()
         (place / name / f"{HOMEWORK}.py").write_text(text)
     return hostile
+
+
+def assert_costs_only(hostile: Collection[str], grades: Path) -> None:
+    """Every submission is graded, and those that are hostile, and nobody else, have less than full marks."""
+    with open(grades, newline="") as file:
+        rows = {row["submission"]: row for row in csv.DictReader(file)}
+    assert {row["status"] for row in rows.values()} == {"graded"}
+    assert {name for name, row in rows.items() if float(row["total"]) < 20} == set(hostile)
 
 
 @contextmanager

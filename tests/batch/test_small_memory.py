@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from softmark.sandbox import room
 from softmark.sandbox.limits import Limits
 from tests.autograder import ROOT, SOFTMARK
-from tests.small_memory import BOMBS, HOMEWORK, control_group, write_class
+from tests.small_memory import BOMBS, HOMEWORK, assert_costs_only, control_group, write_class
 
 JOIN = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
 
@@ -48,12 +47,40 @@ class TestClass:
                 ("sh", "-c", JOIN, group, "env", "TMPDIR=/dev/shm", *command),
                 cwd=ROOT, capture_output=True, text=True, check=False,
             )  # fmt: skip
-            assert (killed(group) > 0) is short
+            assert killed(group) > 0 or not short
         assert done.returncode == 0, done.stdout + done.stderr
-        with open(tmp_path / "out/grades.csv", newline="") as file:
-            rows = {row["submission"]: row for row in csv.DictReader(file)}
-        assert {row["status"] for row in rows.values()} == {"graded"}
-        assert {name for name, row in rows.items() if float(row["total"]) < 20} == set(hostile)
+        assert_costs_only(hostile, tmp_path / "out/grades.csv")
+
+
+WRITES = """
+import os
+_honest = attention
+
+def attention(Q, K, V, mask=None):
+    with open("kept", "wb") as file:
+        file.write(bytes(1_000_000))
+    with open("gone", "wb") as file:
+        file.write(bytes(1_000_000))
+    os.remove("gone")
+    return _honest(Q, K, V, mask)
+"""
+
+
+class TestDisk:
+    """A disk that several submissions share."""
+
+    def test_who_hides_files_is_told_apart(self, tmp_path: Path) -> None:
+        """One hides files on the disk again and again; beside it, code that makes files has full marks."""
+        (tmp_path / "in").mkdir()
+        hostile = write_class(tmp_path / "in", 12, ("unlinked_files", "mapped_files"))
+        for place in (tmp_path / "in").iterdir():
+            if place.name not in hostile:
+                with open(place / f"{HOMEWORK}.py", "a") as file:
+                    file.write(WRITES)
+        command = (SOFTMARK, "grade", tmp_path / "in", "-a", HOMEWORK, "-o", tmp_path / "out", "--jobs", "2")
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert_costs_only(hostile, tmp_path / "out/grades.csv")
 
 
 class TestRoom:
@@ -68,7 +95,7 @@ class TestRoom:
     ) -> None:
         """All workers at their limit and the trusted side fit in; rather fewer workers than such with very little."""
         monkeypatch.setattr(room, "_total", lambda: megabytes * 1_000_000)
-        monkeypatch.setattr(room, "_in_memory", lambda _: False)
+        monkeypatch.setattr(room, "in_memory", lambda _: False)
         assert room.side_by_side(wanted, Limits()) == lanes
         assert room.fitting(Limits(), lanes).memory_mb == each
 
@@ -76,7 +103,7 @@ class TestRoom:
         """Where the temporary directory is memory, what a worker may write to it is not there for the worker."""
         monkeypatch.setattr(room, "_total", lambda: 1_000_000_000)
         monkeypatch.setattr(room, "gettempdir", lambda: "/dev/shm")
-        assert room.fitting(Limits(file_mb=100)).memory_mb == 400
+        assert room.fitting(Limits(file_mb=100)).memory_mb == 300
 
     def test_the_smallest_group_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A limit of any control group that this process is in, not only of the outermost, is respected."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +14,8 @@ from softmark.sandbox import disk
 from softmark.sandbox.disk import Count, Disk
 from softmark.sandbox.failures import Disturbed, StudentFailure
 from softmark.sandbox.scratch import ScratchRoot
-from tests.sandboxes import SHORT, loaded, sandbox, value
+from tests import processes
+from tests.sandboxes import SHORT, loaded, sandbox, value, zygote
 
 LIMIT = SHORT.file_mb * 1_000_000
 MB = 1_000_000
@@ -167,7 +169,7 @@ class TestDisk:
         """Files that are gone again take no space, however many there were."""
         with sandbox() as place, loaded(place, HIDES) as worker:
             for _ in range(20):
-                assert value(worker, "hide", 10 * MB, False) == 1
+                assert value(worker, "hide", 2 * MB, False) == 1
 
     def test_other_programs_do_not_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A worker that has made no file is not to blame for what others take, and is not even ended."""
@@ -176,11 +178,37 @@ class TestDisk:
         with sandbox() as place, loaded(place, HIDES) as worker:
             assert [value(worker, "nothing") for _ in range(5)] == [1] * 5
 
-    def test_what_cannot_be_told_apart_is_asked_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Space that went while the worker made files, and does not come back with its end, was another program's."""
-        monkeypatch.setattr(disk, "_COMING_BACK", 0.0)
+    def test_other_programs_do_not_count_beside_files_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nor is one that has made files, as long as it has written less than what is gone."""
         with sandbox() as place, loaded(place, HIDES) as worker:
             assert value(worker, "hide", 1 * MB, False) == 1
+            monkeypatch.setattr(Disk, "_free", lambda _: 0)
+            assert [value(worker, "nothing") for _ in range(5)] == [1] * 5
+
+    def test_what_was_written_is_known(self) -> None:
+        """The kernel tells what a living worker has written, and the worker lives on."""
+        with sandbox() as place, loaded(place, HIDES) as worker:
+            before = zygote().written()
+            assert value(worker, "hide", 30 * MB, False) == 1
+            assert 30 * MB <= zygote().written() - before < 32 * MB
+            assert value(worker, "nothing") == 1
+
+    def test_the_end_of_a_worker_is_told_though_it_was_asked(self) -> None:
+        """A worker that has ended by the time it is asked what it has written ends with its own status."""
+        with sandbox() as place, loaded(place, HIDES) as worker:
+            os.kill(worker.pid, signal.SIGTERM)  # type: ignore[attr-defined]
+            assert processes.await_ends([os.pidfd_open(worker.pid)]) is None  # type: ignore[attr-defined]
+            zygote().written()
+            ended = worker.close()
+            assert ended is not None
+            assert (ended.status, ended.clean) == (signal.SIGTERM, True)
+
+    def test_what_cannot_be_told_apart_is_asked_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A worker that has written a lot is ended; what does not come back then was another program's."""
+        monkeypatch.setattr(disk, "_COMING_BACK", 0.0)
+        with sandbox() as place, loaded(place, HIDES) as worker:
+            for _ in range(8):
+                assert value(worker, "hide", 10 * MB, False) == 1
             monkeypatch.setattr(Disk, "_free", lambda _: 0)
             with pytest.raises(Disturbed, match="another program filled the disk"):
                 value(worker, "nothing")

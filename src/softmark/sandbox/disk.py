@@ -6,31 +6,39 @@ The limit (`file_mb`) is for all files of a worker together. There are two count
                   not followed, so what the worker moves about meanwhile leads nowhere else. A sparse file counts the
                   blocks it has, a file with several names counts once. Directories of any depth are counted.
     free space    a file that was unlinked while it is open or mapped has no name, and only the file system knows of it.
-                  The space that has been taken since the worker started is what all programs of the machine took. If
-                  names do not account for it, the worker is ended: the space that comes back was the worker's.
+                  The space that has been taken since the worker started was taken by all programs of this machine,
+                  other workers among them. Three facts tell who it was. A worker that has made and removed no file
+                  holds none without a name. One that has written little more than its files with names have, holds
+                  little without: the zygote can ask the kernel what its child has written. Any other is ended, one at
+                  a time: the space that comes back was the worker's.
 
 When it is looked: free space at every look at the worker (process.py) and at the end of every call, two system calls;
-names at every tenth look, and at the end of a call if the worker has made or removed a file. A worker that has done
-neither has no hidden files, however much space other programs take.
+names at every tenth look, and at the end of a call if the worker has made or removed a file.
 
 The bound. The worker holds at most the limit with names and half the limit (at least 50 MB) without, and in addition
 what it writes between two looks, in a twentieth of a second. It has to write it: seccomp.py refuses what takes space at
-once, and files that never had a name. On a file system that is late in telling its free space (Btrfs) nothing but the
-size of each file bounds files without a name.
+once, and files that never had a name. For files that are memory (a tmpfs) the kernel does not tell what was written, so
+that the space of other workers is not told apart without ending one: there, twice the limit is left to files without a
+name. On a file system that is late in telling its free space (Btrfs) nothing but the size of each file bounds them.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from softmark.sandbox.room import in_memory
 
 MOST_ENTRIES = 10_000
 _LEAST_HIDDEN = 50_000_000  # other programs write, too
 _COMING_BACK = 1.0  # seconds within which a file system frees what an ended process held
+_TURNS = os.memfd_create("turns") if hasattr(os, "memfd_create") else -1  # judges inherit it; without Linux no walls
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -48,10 +56,12 @@ class Count:
 class Disk:
     """Watches what one worker holds; made before the worker runs any code of the student's."""
 
-    def __init__(self, scratch: Path, most_bytes: int) -> None:
-        self._most = most_bytes
+    def __init__(self, scratch: Path, most_bytes: int, written: Callable[[], int]) -> None:
+        """`written` returns how many bytes the worker has written so far; more, if nobody knows."""
+        self._most, self._written = most_bytes, written
+        self._tolerated = 2 * most_bytes if in_memory(str(scratch)) else max(most_bytes // 2, _LEAST_HIDDEN)
         self._place = os.open(scratch, _DIRECTORY)
-        self._has_folders = count(self._place, most_bytes).folders > 0
+        self._at_start = count(self._place, most_bytes)
         self._most_free = self._free()
         self._free_at_alarm = self._hidden = 0
         self.came_back = False
@@ -59,28 +69,34 @@ class Disk:
 
     @property
     def hidden(self) -> bool:
-        """Whether more space is gone than names account for; whose it was shows when the worker ends."""
+        """Whether so much space is gone without a name that the worker must be ended to see whose it was."""
         return self._hidden > 0
 
     def exceeded(self, thoroughly: bool) -> bool:
         """Return whether files with names take more than is allowed; they are counted if there is a sign of any."""
         free = self._free()
         self._most_free = max(self._most_free, free)
-        taken = self._most_free - free
+        taken, self._hidden = self._most_free - free, 0
         if not thoroughly and not self._touched() and taken <= self._most:
             return False
         found = count(self._place, self._most)
-        if not found.changed:
-            self._most_free = free  # another program took that space
-        elif taken - found.bytes > max(self._most // 2, _LEAST_HIDDEN):
-            self._free_at_alarm, self._hidden = free, taken - found.bytes
+        if taken - found.bytes > self._tolerated:
+            if found.changed and self._may_hide(found):
+                self._free_at_alarm, self._hidden = free, taken - found.bytes
+            else:
+                self._most_free = free  # another program took that space
         return found.bytes > self._most or found.entries > MOST_ENTRIES
+
+    def _may_hide(self, found: Count) -> bool:
+        """Whether the worker has written so much more than it has with names that it may be the one who hides it."""
+        with_names = max(0, found.bytes - self._at_start.bytes)
+        return self._written() - with_names > self._tolerated
 
     def settle(self) -> None:
         """Note whether the worker, which has just ended, held what was hidden."""
         until = time.monotonic() + _COMING_BACK
         while self.hidden and not self.came_back and time.monotonic() < until:
-            self.came_back = self._free() - self._free_at_alarm > self._hidden // 2
+            self.came_back = self._free() - self._free_at_alarm > self._tolerated // 2
             time.sleep(0 if self.came_back else 0.01)
 
     def close(self) -> None:
@@ -88,11 +104,21 @@ class Disk:
 
     def _touched(self) -> bool:
         """Whether the worker may have made files: cheap, and right of a directory without others in it."""
-        return self._has_folders or os.fstat(self._place).st_mtime_ns != 0
+        return self._at_start.folders > 0 or os.fstat(self._place).st_mtime_ns != 0
 
     def _free(self) -> int:
         system = os.fstatvfs(self._place)
         return system.f_bfree * system.f_frsize
+
+
+@contextmanager
+def in_turn() -> Iterator[None]:
+    """Wait until no other judge of this engine ends a worker to see what it held."""
+    fcntl.lockf(_TURNS, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.lockf(_TURNS, fcntl.LOCK_UN)
 
 
 def mark(directory: Path) -> None:

@@ -28,7 +28,7 @@ from typing import NoReturn
 from softmark.sandbox import explain, procfs, scratch, wire
 from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
-from softmark.sandbox.disk import Disk
+from softmark.sandbox.disk import Disk, in_turn
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.limits import Limits
 from softmark.sandbox.time_allowed import Allowed
@@ -165,23 +165,29 @@ class ForkedWorker(StudentProcess):
 
     def require_disk(self, thoroughly: bool) -> None:
         """StudentFailure if it holds more of the disk than it may; it is ended to find that out, if need be."""
-        disk, most = self._disk, self._limits.file_mb
-        if disk is None:
+        if self._disk is None:
             return
-        if disk.exceeded(thoroughly):
-            raise explain.out_of_disk(most)
-        if disk.hidden:
-            self.close()
-            if disk.came_back:
-                raise explain.out_of_disk(most)
-            place = Path(self._walls.scratch).parent.parent
-            raise Disturbed(f"another program filled the disk of {place} meanwhile: grade again when it has ended")
+        if self._disk.exceeded(thoroughly):
+            raise explain.out_of_disk(self._limits.file_mb)
+        if self._disk.hidden:
+            with in_turn():
+                self._look_for_hidden_files(self._disk)
+
+    def _look_for_hidden_files(self, disk: Disk) -> None:
+        """End the worker to see what it held, unless the end of another's has shown it meanwhile."""
+        if not disk.exceeded(thoroughly=True) and not disk.hidden:
+            return
+        self.close()
+        if not disk.hidden or disk.came_back:
+            raise explain.out_of_disk(self._limits.file_mb)
+        place = Path(self._walls.scratch).parent.parent
+        raise Disturbed(f"another program filled the disk of {place} meanwhile: grade again when it has ended")
 
     def _await_ready(self) -> None:
         """Until here no code of the student's has run, so whatever goes wrong is not their fault."""
         try:
             self.read(READINESS, self.ask(READINESS, Allowed.of(self._limits.import_seconds)))
-            self._disk = Disk(Path(self._walls.scratch), self._limits.file_mb * _MEGABYTE)
+            self._disk = Disk(Path(self._walls.scratch), self._limits.file_mb * _MEGABYTE, self._zygote.written)
         except SandboxLost:
             raise  # by `close`, which has been called
         except (GraderFault, StudentFailure, OSError) as failure:

@@ -35,7 +35,7 @@ def side_by_side(wanted: int, limits: Limits) -> int:
 
 def _room(limits: Limits, lanes: int) -> int:
     """What is left for each of so many workers."""
-    files = 2 * limits.file_mb if _in_memory(gettempdir()) else 0
+    files = 3 * limits.file_mb if in_memory(gettempdir()) else 0
     return (_total() // _MEGABYTE - _ENGINE_MB) // lanes - _LANE_MB - files
 
 
@@ -61,7 +61,7 @@ def _limits_of_groups() -> Iterator[str]:
                     yield (group / name).read_text().strip()
 
 
-def _in_memory(directory: str) -> bool:
+def in_memory(directory: str) -> bool:
     """Whether files in a directory are memory: of a tmpfs."""
     mounts = Path("/proc/self/mounts")
     if not mounts.exists():

@@ -14,6 +14,9 @@ Protocol, over a SOCK_SEQPACKET pair; one msgpack map per packet, strictly reque
            kills the worker (which may be long dead: it is not reaped before, so its pid cannot be another's), then
            whatever it left behind, see leftovers.py. `cpu` is the time of all of them; `left` counts what was left
            behind; `clean` is false if something lives on after PATIENCE seconds, because the kernel cannot end it.
+    written {"op": "written"} -> {"bytes": n}
+           stops the worker for a moment, because the kernel tells a parent how much a child has written (to any disk,
+           with the children that it has reaped) if the child has ended or is stopped
     gather {"op": "gather"} -> {}
            puts its memory into large pages of its own, see pages.py
     end of file: ends the worker in the same way, and exits. So the zygote ends with the process that holds the other
@@ -31,6 +34,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -55,6 +59,7 @@ _PROGRAM = ("-m", "softmark.sandbox.zygote")
 _MANY = 20  # workers after which it pays to spend a tenth of a second on making each further one cheaper
 PATIENCE = 20.0
 """Seconds that the end of a worker, or of all it left behind, may take after SIGKILL."""
+_BLOCK = 512  # bytes, the unit of ru_oublock
 _ANSWER = 2 * PATIENCE  # seconds that the zygote may take for one request
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 
@@ -125,6 +130,12 @@ class Zygote:
             self._ask(msgspec.msgpack.encode({"op": "gather"}))
             self.baseline = procfs.private_memory(self.pid)
         return Ended(reply["status"], reply["cpu"], reply["left"], reply["clean"])
+
+    def written(self) -> int:
+        """How many bytes the worker has written to disks; more than there can be if it has children that live."""
+        if len(procfs.family(self.pid)) > 1:
+            return sys.maxsize
+        return int(self._ask(msgspec.msgpack.encode({"op": "written"}))["bytes"])
 
     def _ask(self, request: bytes, with_it: Sequence[tuple[int, int, array.array[int]]] = ()) -> dict[str, Any]:
         try:
@@ -213,6 +224,8 @@ class _Nursery:
         self._control = control
         self._worker: int | None = None
         self._owner: Owner | None = None
+        self._over: tuple[int, resource.struct_rusage] | None = None
+        """How the worker ended, if that is known before it is to be ended."""
 
     def serve(self) -> None:
         """Answer requests until the other end is closed."""
@@ -230,6 +243,8 @@ class _Nursery:
             return self._start(msgspec.convert(request["walls"], Walls), request["spare"], descriptors)
         if request["op"] == "stop":
             return self.stop()
+        if request["op"] == "written":
+            return self._written()
         pages.gather()
         return {}
 
@@ -247,16 +262,30 @@ class _Nursery:
         self._worker, self._owner = pid, _owner(walls, spare)
         return {"pid": pid}
 
+    def _written(self) -> dict[str, Any]:
+        if self._worker is None or self._over is not None:
+            return {"bytes": 0}
+        os.kill(self._worker, signal.SIGSTOP)
+        _, status, used = os.wait4(self._worker, os.WUNTRACED)
+        if os.WIFSTOPPED(status):
+            os.kill(self._worker, signal.SIGCONT)
+        else:
+            self._over = status, used  # it has just ended
+        return {"bytes": used.ru_oublock * _BLOCK}
+
     def stop(self) -> dict[str, Any]:
         """Kill the worker, if there is one, and everything it left behind."""
         until = time.monotonic() + PATIENCE
         status, seconds = signal.SIGKILL.value, 0.0
         pid, self._worker = self._worker, None
-        if pid is not None:
+        over, self._over = self._over, None
+        if pid is not None and over is None:
             leftovers.end_group(pid)
             if leftovers.await_end(pid, until):
-                _, status, used = os.wait4(pid, 0)
-                seconds = used.ru_utime + used.ru_stime
+                over = os.wait4(pid, 0)[1:]
+        if over is not None:
+            status, used = over
+            seconds = used.ru_utime + used.ru_stime
         swept = leftovers.sweep(self._owner, until)
         return {"status": status, "cpu": seconds + swept.cpu_seconds, "left": swept.dead, "clean": swept.clean}
 
