@@ -115,7 +115,7 @@ class TestTimeLimits:
 
     def test_of_what_is_left_on_the_clock(self, walled: Sandbox) -> None:
         """A program that sleeps ends sooner if less is left of the time for everything."""
-        times_out(walled, "wait", says="waiting, not computing", wall_seconds=BRIEF)
+        times_out(walled, "wait", says="waiting, not computing", cpu_seconds=100, wall_seconds=BRIEF)
 
     def test_of_waiting_without_walls(self) -> None:
         """A worker that was started as a program is waited for no longer."""
