@@ -77,7 +77,7 @@ class TestHomeworkPage:
     """docs/homework.md: the homework that it shows is a whole one."""
 
     def test_can_be_typed(self, tmp_path: Path) -> None:
-        """Written down file by file, it verifies in 80 columns, builds, and greets a student with parts to be done."""
+        """Written down file by file, it builds, verifies in 80 columns, and greets a student with parts to be done."""
         text = (ROOT / "docs/homework.md").read_text()
         files = re.findall(r"^`(\w+/\S+)`.*?^```(?:toml|python|markdown)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
         assert len(files) == len(re.findall(r"^```(?:toml|python|markdown)$", text, re.MULTILINE))
@@ -85,11 +85,11 @@ class TestHomeworkPage:
             file = tmp_path / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(content)
+        built = self.run(tmp_path, "build", "activations")
+        assert (built.returncode, built.stderr, built.stdout.count("wrote ")) == (0, "", 3)
         verified = self.run(tmp_path, "verify", "activations")
         assert (verified.returncode, verified.stderr) == (0, ""), verified.stdout
         assert re.search(r"✓ +activations +2/2 +2/2 +none +1/1 +8/8 ", verified.stdout)
-        built = self.run(tmp_path, "build", "activations")
-        assert (built.returncode, built.stderr, built.stdout.count("wrote ")) == (0, "", 3)
         checked = self.run(tmp_path / "assignments/activations", "check")
         assert (checked.returncode, checked.stderr) == (1, "")
         assert checked.stdout.count("not done yet") == 2
