@@ -67,7 +67,7 @@ class TestGrade:
             pass
         done = grade(REFERENCE, "-o", tmp_path)
         assert done.returncode == 2
-        assert done.stderr == (
+        assert done.stderr.endswith(
             f"softmark: {tmp_path} holds the results of a class; choose another folder for one file with -o\n"
         )
         assert not (tmp_path / "submissions").exists()
@@ -147,8 +147,8 @@ class TestBadUsage:
 
 LOAD_FAILURES = {
     "syntax": (b"import torch\n\ndef scores(Q, K:\n    return Q\n", "SyntaxError", 3),
-    "module": (b"import torch\nimport seaborn_is_not_here\n", "not available here", 2),
-    "exit": (b"import sys\n\n\nsys.exit(0)\n", "end the program", 4),
+    "module": (b"import torch\nimport seaborn_is_not_here\n", "nor installed where it is graded", 2),
+    "exit": (b"import sys\n\n\nsys.exit(0)\n", "ends the program while it is loaded", 4),
     "names": (b"def score(Q, K):\n    return Q\n", "score", None),
     "empty": (b"", "the file is empty", None),
     "utf16": ("x = 1\n".encode("utf-16"), "UTF-16", None),
