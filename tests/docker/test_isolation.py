@@ -89,6 +89,11 @@ class TestClassWithBombs:
         assert_costs_only(hostile, tmp_path / "out/results/grades.csv")
 
 
+def refusals(stderr: str) -> list[str]:
+    """Return the lines that say why nothing is graded; the mounted checkout is open to others, which is told first."""
+    return [line for line in stderr.splitlines() if "can read" not in line]
+
+
 class TestMissingCapability:
     """Containers whose root lacks a right that level full stands on."""
 
@@ -111,8 +116,8 @@ class TestMissingCapability:
         """Nothing is graded below the level asked for: one sentence that names the capability, exit 2."""
         done = grade(docker, f"--cap-drop={name}")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.count("\n") == 1
-        assert f"capability {name} is missing" in done.stderr
+        (refusal,) = refusals(done.stderr)
+        assert f"capability {name} is missing" in refusal
 
 
 class TestOtherLack:
@@ -141,5 +146,5 @@ class TestOtherLack:
         """Without any writable directory: one sentence with the next step, exit 2."""
         done = docker.run(SOFTMARK, *command, options=("--read-only",))
         assert done.returncode == 2
-        assert "temporary" in done.stderr
-        assert done.stderr.count("\n") == 1
+        (refusal,) = refusals(done.stderr)
+        assert "temporary" in refusal
