@@ -148,9 +148,11 @@ def _vjp(
     args = tuple(_leaf(value) for value in args)
     kwargs = {name: _leaf(value) for name, value in kwargs.items()}
     parameters = dict(owner.named_parameters()) if owner is not None else {}
+    torch.set_grad_enabled(True)  # an earlier call of the same test may have switched gradients off
     # Copies: whether an input is changed in place is asked by other tests, and autograd allows it of no leaf.
     value = function(*map_tensors(args, torch.Tensor.clone), **map_tensors(kwargs, torch.Tensor.clone))
     wanted = [*args, *kwargs.values(), *parameters.values()]
+    torch.set_grad_enabled(True)  # and so may this call
     gradients = _gradients(value, cotangent, wanted)
     split = len(args), len(args) + len(kwargs)
     return {
