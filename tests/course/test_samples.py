@@ -19,13 +19,13 @@ EXPECTED = {
     "attention_scores/library": ("123457", "scaled_dot_product_attention, which is not allowed"),
     "attention_scores/mixed": ("1237", "Large scores overflow"),
     "attention_scores/no_root": ("246", "You divide by d_k itself"),
-    "attention_scores/reads_files": ("", "FileNotFoundError"),
+    "attention_scores/reads_files": ("", "there is no such file while grading"),
     "attention_scores/syntax_error": ("", "was never closed"),
     "lstm_gates/always_equal": ("", "a subclass of torch.Tensor"),
     "lstm_gates/forgetful": ("2", "You left out the forget gate"),
     "lstm_gates/gate_order": ("1345", "You read the blocks in the order i, f, o, g"),
     "lstm_gates/good": ("1234567", ""),
-    "lstm_gates/other_machine": ("", "my_course_helpers"),
+    "lstm_gates/other_machine": ("2", "my_course_helpers"),
     "lstm_gates/wrapped": ("123", "torch.nn.LSTM, which is not allowed"),
     "multi_head/full_width": ("125", "You scale with the width of all heads together"),
     "multi_head/good": ("12345", ""),
@@ -42,10 +42,10 @@ EXPECTED = {
     "transformer_block/library": ("2", "torch.nn.functional.layer_norm, which is not allowed"),
     "transformer_block/norms_exchanged": ("2", "You wrote the pre-norm block"),
     "transformer_block/one_residual": ("1", "You have one residual connection around both sublayers"),
-    "transformer_block/phones_home": ("", "the network and files outside the working directory are not available"),
+    "transformer_block/phones_home": ("", "uses the network, which is not there while grading"),
     "transformer_block/training_on_import": ("", "my_weights.pt"),
 }
-BROKEN = {"syntax_error", "other_machine", "empty", "training_on_import"}
+BROKEN = {"syntax_error", "empty", "training_on_import"}
 
 
 @pytest.fixture(scope="module", params=homework_names(ROOT))
