@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tests.batch.classes import (
+from tests.support.classes import (
     BROKEN,
     ENDLESS,
     ENDS_ITSELF,

@@ -22,10 +22,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.class_of import class_of
-from softmark.grading.homework import COURSE_VARIABLE
+from softmark.course.homework import COURSE_VARIABLE
 from softmark.sandbox.procfs import descendants, private_memory
-from tests.batch.classes import grade, hand_in, marks, write_tiny_course
-from tests.processes import Changes
+from tests.support.classes import grade, hand_in, marks, write_tiny_course
+from tests.support.processes import Changes
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from softmark.batch.grader import Grader
-from softmark.grading.messages import Job, Setup
-from softmark.grading.result import Result, Submission
+from softmark.engines.local import Grader
+from softmark.engines.messages import Job, Setup
+from softmark.records.result import Result, Submission
 from softmark.sandbox.procfs import descendants
 
 os.environ.pop("PYTEST_ADDOPTS", None)  # it is for this run, and not for the sessions that tests start
@@ -26,7 +26,7 @@ STRONGEST = "full" if os.geteuid() == 0 else "user"
 SHORT_LIMITS = "[limits]\ncpu_seconds = 1\nimport_seconds = 2\nmemory_mb = 400\nfile_mb = 60\n"
 
 
-SHARE_A_PROCESS = ("tests/docker/", "tests/test_docs.py::TestGenerated")
+SHARE_A_PROCESS = ("tests/docker/", "tests/docs/test_docs.py::TestGenerated")
 """Tests that use something which is costly to make: a Docker engine and its images, the generated pages."""
 
 

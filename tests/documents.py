@@ -18,17 +18,17 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
-from softmark.authoring.field_trial import Series, Subject, grade_all
 from softmark.authoring.plant import plant
+from softmark.authoring.variants import Series, Subject, grade_all
 from softmark.batch.one import grade_file
 from softmark.cli.app import app
-from softmark.grading.entries import entries_of
-from softmark.grading.homework import load_homework
-from softmark.grading.messages import Setup
-from softmark.grading.result import Result
-from softmark.report.feedback import Audience, Drawing, Feedback, feedback
-from softmark.report.picture import standalone
-from softmark.report.table import show
+from softmark.course.homework import load_homework
+from softmark.engines.messages import Setup
+from softmark.feedback.feedback import Audience, Drawing, Feedback, feedback
+from softmark.feedback.picture import standalone
+from softmark.feedback.terminal import show
+from softmark.grading.author_files import entries_of
+from softmark.records.result import Result
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

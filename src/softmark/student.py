@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from softmark.grading.errors import ConfigError, UsageError
-from softmark.grading.public import EXAMPLES, read_handout
+from softmark.check.public_tests import EXAMPLES, read_handout
+from softmark.records.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from softmark.grading.result import Result
+    from softmark.records.result import Result
 
 POLL_SECONDS = 0.3
 
@@ -34,7 +34,7 @@ def check(homework: str, part: str | int | None = None) -> None:
         return
     from rich.console import Console
 
-    from softmark.report.checked import show_checked
+    from softmark.feedback.checked import show_checked
 
     try:
         folder = find_homework(Path.cwd(), homework)
@@ -47,10 +47,10 @@ def check(homework: str, part: str | int | None = None) -> None:
 
 def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None = None) -> Result:
     """The public tests on what stands in a namespace."""
-    from softmark.grading.checking import run_public_tests
-    from softmark.grading.handed import Handed
-    from softmark.grading.imports import of_namespace
-    from softmark.sandbox.namespace import Notebook, keeping_generators
+    from softmark.check.checking import run_public_tests
+    from softmark.check.missing_imports import of_namespace
+    from softmark.check.namespace import Notebook, keeping_generators
+    from softmark.intake.submitted_files import Handed
 
     notebook = Notebook(namespace)
     handed = Handed("the notebook", notebook.files, tuple(notebook.files))
@@ -69,10 +69,10 @@ class OwnWork:
 
     def check(self) -> Result:
         """The public tests on the file as it is now; Python files beside it can be imported by it."""
-        from softmark.grading.checking import run_public_tests
-        from softmark.grading.handed import Handed
-        from softmark.grading.imports import of_files
+        from softmark.check.checking import run_public_tests
+        from softmark.check.missing_imports import of_files
         from softmark.intake import source
+        from softmark.intake.submitted_files import Handed
         from softmark.sandbox.isolation import Own
 
         try:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from softmark.authoring.build import buildable, products, stale
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import homework_names, load_homework
-from tests.authoring.tiny import course, softmark
+from softmark.course.homework import homework_names, load_homework
+from softmark.records.errors import ConfigError
+from tests.support.tiny_homework import course, softmark
 
 ROOT = Path(__file__).parents[2]
 README = "# Tiny\n\n## Conventions\n\nNone.\n\n## Part 1: twice (2 points)\n\n$$y = 2x$$\n"

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from softmark.authoring.bundle import bundle
-from softmark.grading.homework import load_homework
-from tests.authoring.tiny import HIDDEN, course, softmark
-from tests.batch.another_softmark import AnotherSoftmark
+from softmark.course.homework import load_homework
+from tests.support.another_softmark import AnotherSoftmark
+from tests.support.tiny_homework import HIDDEN, course, softmark
 
 ROOT = Path(__file__).parents[2]
 HOMEWORK = "positional_encoding"
@@ -83,7 +83,7 @@ class TestReproducible:
             os.utime(file, (1_000_000_000, 1_000_000_000))
         program = (
             "import sys; from pathlib import Path; from softmark.authoring.bundle import bundle; "
-            "from softmark.grading.homework import load_homework; "
+            "from softmark.course.homework import load_homework; "
             f"sys.stdout.buffer.write(bundle(load_homework({HOMEWORK!r}, Path.cwd()), 10, None))"
         )
         environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "TZ": "Asia/Tokyo"}
@@ -212,7 +212,7 @@ class TestMemory:
         assert proofs() > 0
         assert proofs() == 0
         source = tmp_path / "checkout/src/softmark"
-        for file in ("__init__.py", "sandbox/worker.py"):
+        for file in ("__init__.py", "sandbox/worker/__init__.py"):
             with (source / file).open("a") as changed:
                 changed.write("# a line more\n")
             assert proofs() > 0, file

@@ -15,11 +15,11 @@ from reference import multi_head
 from softmark.authoring import examples
 from softmark.authoring.build import buildable
 from softmark.authoring.examples import Call, call, encode, handout_of, module, numbers
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import Homework, load_homework
-from softmark.grading.public import EXAMPLES, Handout, read_handout
+from softmark.check.public_tests import EXAMPLES, Handout, read_handout
+from softmark.check.worked_examples import NoData, Slip, WorkedExample, from_data, to_data
+from softmark.course.homework import Homework, load_homework
+from softmark.records.errors import ConfigError
 from softmark.verdict import Failed, Registry, agree, collecting, mistake
-from softmark.verdict.worked import NoData, Slip, WorkedExample, from_data, to_data
 
 ROOT = Path(__file__).parents[2]
 S, K, ANSWER = numbers("Q", 3, 5), numbers("K", 4, 5), torch.tensor([1.0, 2.0], dtype=torch.float64)

@@ -12,9 +12,9 @@ import pytest
 from softmark.authoring.build import buildable
 from softmark.authoring.notebook import notebook, read_readme
 from softmark.authoring.starter import without_solutions
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import Homework, load_homework
-from tests.authoring.notebooks import run_notebook
+from softmark.course.homework import Homework, load_homework
+from softmark.records.errors import ConfigError
+from tests.support.author_notebooks import run_notebook
 
 ROOT = Path(__file__).parents[2]
 HOMEWORKS = buildable(ROOT)

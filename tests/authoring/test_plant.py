@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from softmark.authoring.plant import plant
-from softmark.grading.entries import entries_of
-from softmark.grading.homework import load_homework
+from softmark.course.homework import load_homework
+from softmark.grading.author_files import entries_of
 from softmark.verdict.mistakes import Entry
-from tests.authoring.tiny import HEAD, course
+from tests.support.tiny_homework import HEAD, course
 
 REFERENCE = '''"""Tiny."""
 

@@ -12,8 +12,8 @@ import pytest
 
 from softmark.authoring.build import buildable
 from softmark.authoring.starter import cut
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import Homework, PartSpec, load_homework
+from softmark.course.homework import Homework, PartSpec, load_homework
+from softmark.records.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 HOMEWORKS = buildable(ROOT)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.authoring.test_holes import holes
-from tests.authoring.tiny import HEAD, HIDDEN, REFERENCE, TOML, course, softmark
+from tests.authoring.test_gaps import holes
+from tests.support.tiny_homework import HEAD, HIDDEN, REFERENCE, TOML, course, softmark
 
 ENTRY = '\n\n@mistake(ref.double, says="{says}")\ndef {name}(x):\n    {body}\n'
 LIMITS = '\n[limits]\ncpu_seconds = 0.5\n\n[[part]]\nnumber = "1"'

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.homework import COURSE_VARIABLE
-from tests.batch.classes import MIXED, hand_in, run, write_tiny_course
+from softmark.course.homework import COURSE_VARIABLE
+from tests.support.classes import MIXED, hand_in, run, write_tiny_course
 
 
 @pytest.fixture

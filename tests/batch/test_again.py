@@ -6,8 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.batch.classes import FILE, MIXED, NAME, RIGHT, WRONG, grade, gradings, hand_in, left_in, marks, run
-from tests.processes import Changes
+from tests.support.classes import FILE, MIXED, NAME, RIGHT, WRONG, grade, gradings, hand_in, left_in, marks, run
+from tests.support.processes import Changes
 
 THREE = {"ada": {FILE: RIGHT}, "ben": {FILE: WRONG}, "cleo": {FILE: RIGHT}}
 

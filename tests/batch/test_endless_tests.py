@@ -7,8 +7,8 @@ from textwrap import indent
 
 import pytest
 
-from tests.batch.classes import HIDDEN, NOTHING, RIGHT, WRONG, gradings, hand_in, marks, run, signalled
-from tests.grading.course import FILE, IMPORTS
+from tests.support.classes import HIDDEN, NOTHING, RIGHT, WRONG, gradings, hand_in, marks, run, signalled
+from tests.support.course import FILE, IMPORTS
 
 ENDLESS = {
     "in Python": "while True: pass",

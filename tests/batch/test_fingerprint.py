@@ -12,11 +12,11 @@ import pytest
 
 from softmark.batch.jobs import Fingerprints, read, wanted_by
 from softmark.batch.run import known
-from softmark.grading.homework import load_homework
-from softmark.grading.messages import Setup
+from softmark.course.homework import load_homework
+from softmark.engines.messages import Setup
 from softmark.intake.handed_in import Entry, HandedIn, Student
 from softmark.intake.wanted import Wanted
-from tests.batch.classes import FILE, HELPER, NAME, WITH_A_HELPER
+from tests.support.classes import FILE, HELPER, NAME, WITH_A_HELPER
 
 MONDAY = datetime(2026, 3, 2, 12)
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from softmark.batch.journal import _MIGRATIONS, FILE, Journal, Known
-from softmark.grading.errors import UsageError
-from softmark.grading.result import CaseResult, Outcome, Result, Status
-from tests.report.classroom import grader_error
-from tests.report.sample import graded, not_gradable, with_cases
+from softmark.records.errors import UsageError
+from softmark.records.result import CaseResult, Outcome, Result, Status
+from tests.support.classroom import grader_error
+from tests.support.results import graded, not_gradable, with_cases
 
 HOMEWORK = graded().homework
 STATUSES = {Status.GRADED: graded, Status.NOT_GRADABLE: not_gradable, Status.GRADER_ERROR: grader_error}

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from softmark.sandbox.procfs import descendants
-from tests.batch.classes import MARKS, MIXED, PATIENCE, grade, gradings, hand_in, left_in, marks, run, signalled
-from tests.processes import Changes, await_ends
+from tests.support.classes import MARKS, MIXED, PATIENCE, grade, gradings, hand_in, left_in, marks, run, signalled
+from tests.support.processes import Changes, await_ends
 
 KILLS = 10
 LONGEST = 3000  # milliseconds until the kill: a whole run takes about so long

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
-from softmark.batch.grader import Grader, Lane
-from softmark.grading.messages import Job, Setup
-from softmark.grading.result import Result, Status, Submission, encode
+from softmark.engines.local import Grader, Lane
+from softmark.engines.messages import Job, Setup
+from softmark.records.result import Result, Status, Submission, encode
 from softmark.sandbox.procfs import descendants
-from tests.batch.classes import RIGHT, STRONGEST
-from tests.grading.course import FILE, NAME, write_course
-from tests.processes import peak_of
+from tests.support.classes import RIGHT, STRONGEST
+from tests.support.course import FILE, NAME, write_course
+from tests.support.processes import peak_of
 
 LARGEST, LARGEST_RESULT = 600_000_000, 200_000
 TORCH = f"import torch\n{RIGHT}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.batch.classes import RIGHT, gradings, hand_in, marks, run
-from tests.grading.course import FILE
 from tests.intake.test_budget import PICTURE, compact, output, zipped
+from tests.support.classes import RIGHT, gradings, hand_in, marks, run
+from tests.support.course import FILE
 
 NOTEBOOK = FILE.replace(".py", ".ipynb")
 HOSTILE = {

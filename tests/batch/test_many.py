@@ -7,7 +7,7 @@ from statistics import median
 
 from benchmarks.class_of import class_of
 from benchmarks.many import Sample, sampled
-from tests.batch.classes import gradings, hand_in, marks
+from tests.support.classes import gradings, hand_in, marks
 
 NUMBER = 300
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from softmark.batch.journal import Journal
-from softmark.grading.exposed import exposed
-from softmark.grading.homework import load_homework
-from tests.batch.classes import FILE, NAME, PATIENCE, RIGHT, grade, hand_in, write_tiny_course
+from softmark.course.exposed import exposed
+from softmark.course.homework import load_homework
+from tests.support.classes import FILE, NAME, PATIENCE, RIGHT, grade, hand_in, write_tiny_course
 
 
 def run(*words: str | Path, umask: int = 0) -> subprocess.CompletedProcess[str]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from softmark.records.limits import Limits
 from softmark.sandbox import room
-from softmark.sandbox.limits import Limits
-from tests.autograder import ROOT, SOFTMARK
-from tests.small_memory import BOMBS, HOMEWORK, assert_costs_only, control_group, write_class
+from tests.support.autograder import ROOT, SOFTMARK
+from tests.support.small_memory import BOMBS, HOMEWORK, assert_costs_only, control_group, write_class
 
 JOIN = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
 

@@ -12,11 +12,11 @@ import pytest
 from softmark.batch.jobs import wanted_by
 from softmark.batch.journal import Journal
 from softmark.batch.run import ClassRun
-from softmark.grading.homework import load_homework
-from softmark.grading.messages import Setup
+from softmark.course.homework import load_homework
+from softmark.engines.messages import Setup
 from softmark.intake.collect import collect
-from tests.batch.classes import BROKEN, FILE, NAME, RIGHT, STRONGEST, WRONG, gradings, hand_in, marks, run
-from tests.sandboxes import not_for_ever
+from tests.support.classes import BROKEN, FILE, NAME, RIGHT, STRONGEST, WRONG, gradings, hand_in, marks, run
+from tests.support.sandboxes import not_for_ever
 
 THREE = {"ada": {FILE: RIGHT}, "ben": {FILE: WRONG}, "cleo": {FILE: RIGHT}}
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.provenance import SOFTWARE
-from tests.batch.another_softmark import AnotherSoftmark
-from tests.batch.classes import FILE, NAME, RIGHT, WRONG, gradings, hand_in, marks, run
+from softmark.course.digest import SOFTWARE
+from tests.support.another_softmark import AnotherSoftmark
+from tests.support.classes import FILE, NAME, RIGHT, WRONG, gradings, hand_in, marks, run
 
 TWO = {"ada": {FILE: RIGHT}, "ben": {FILE: WRONG}}
 AGAIN = "2 were graded by another version of Softmark: graded again (`softmark regrade {}` says which)\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch.classes import BROKEN, FILE, NAME, NOTHING, RIGHT, WRONG, gradings, hand_in, marks, run
+from tests.support.classes import BROKEN, FILE, NAME, NOTHING, RIGHT, WRONG, gradings, hand_in, marks, run
 
 
 class TestDoubtfulSubmissions:

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from softmark.authoring.bundle import bundle
-from softmark.grading.homework import homework_names, load_homework
-from tests.autograder import ROOT, SOFTMARK, valid_results
+from softmark.course.homework import homework_names, load_homework
 from tests.docker.image import HOMEWORK, NAME, Container, Image, wheelhouse
+from tests.support.autograder import ROOT, SOFTMARK, valid_results
 
 HOMEWORKS = homework_names(ROOT)
 WRONG = {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.docker.engine import ROOT, SOFTMARK, Docker
-from tests.small_memory import HOMEWORK, assert_costs_only, write_class
+from tests.support.small_memory import HOMEWORK, assert_costs_only, write_class
 
 REFERENCE = "reference/attention_scores.py"
 GRADE = ("grade", REFERENCE, "-a", "attention_scores")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.messages import Job
-from softmark.grading.result import Result, Status, Submission
+from softmark.engines.messages import Job
+from softmark.records.result import Result, Status, Submission
 from softmark.sandbox.isolation import Sandbox
-from tests.grading.course import FILE, grade, refusal, write_course
-from tests.notebooks import job, written
-from tests.sandboxes import sandbox
+from tests.support.course import FILE, grade, refusal, write_course
+from tests.support.notebooks import job, written
+from tests.support.sandboxes import sandbox
 
 HIDDEN = '''
 @number("1")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.result import Outcome, Result
+from softmark.records.result import Outcome, Result
 from softmark.sandbox.isolation import Sandbox
-from tests.grading.course import grade, named, references_of, write_course
-from tests.sandboxes import sandbox
+from tests.support.course import grade, named, references_of, write_course
+from tests.support.sandboxes import sandbox
 
 REFERENCE = "def one(x):\n    return 2 * x\n\n\ndef two(x):\n    return one(x) + 1\n"
 REFERENCE += "\n\ndef three(x):\n    return two(x) ** 2\n"

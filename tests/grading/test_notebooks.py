@@ -10,16 +10,16 @@ import pytest
 
 from softmark.authoring.notebook import notebook as made_notebook
 from softmark.batch.one import grade_file
+from softmark.course.homework import homework_names, load_homework
+from softmark.engines.messages import Setup
 from softmark.grading.cells import CellReport
-from softmark.grading.handed import COUNTED, Handed
-from softmark.grading.homework import homework_names, load_homework
-from softmark.grading.messages import Setup
-from softmark.grading.result import FrameData, Result, Status
+from softmark.intake.submitted_files import COUNTED, Handed
+from softmark.records.result import FrameData, Result, Status
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.wire import Frame, Raised
-from tests.grading.course import grade, write_course
-from tests.notebooks import code, job, markdown, written
-from tests.sandboxes import STRONGEST, sandbox
+from tests.support.course import grade, write_course
+from tests.support.notebooks import code, job, markdown, written
+from tests.support.sandboxes import STRONGEST, sandbox
 
 ROOT = Path(__file__).parents[2]
 NAME = "tiny.ipynb"

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from softmark.sandbox.zygote import Zygote
-from tests.grading.course import references_of, write_course
-from tests.sandboxes import STRONGEST as LEVEL
-from tests.sandboxes import zygote
+from tests.support.course import references_of, write_course
+from tests.support.sandboxes import STRONGEST as LEVEL
+from tests.support.sandboxes import zygote
 
 STRONGEST = str(LEVEL)
 QUIET = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")  # plugins that cost a second and add nothing here

@@ -10,14 +10,15 @@ import msgspec
 import pytest
 
 from softmark.authoring.plant import plant
-from softmark.grading import desk, judging, precedents
-from softmark.grading.entries import entries_of
-from softmark.grading.homework import load_homework
-from softmark.grading.messages import Job
-from softmark.grading.result import Outcome, Result, Submission
+from softmark.course.homework import load_homework
+from softmark.engines import judging
+from softmark.engines.messages import Job
+from softmark.grading import desk, precedents
+from softmark.grading.author_files import entries_of
+from softmark.records.result import Outcome, Result, Submission
 from softmark.sandbox.isolation import Sandbox
-from tests.grading.course import FILE, grade, named, timeless, write_course
-from tests.sandboxes import sandbox
+from tests.support.course import FILE, grade, named, timeless, write_course
+from tests.support.sandboxes import sandbox
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.messages import Job
-from softmark.grading.result import Result, Submission
+from softmark.engines.messages import Job
+from softmark.records.result import Result, Submission
 from softmark.sandbox.isolation import Sandbox
-from tests.grading.course import FILE, grade, write_course
-from tests.sandboxes import sandbox
+from tests.support.course import FILE, grade, write_course
+from tests.support.sandboxes import sandbox
 
 HIDDEN = '''
 @number("1")

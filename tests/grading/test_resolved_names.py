@@ -8,10 +8,10 @@ from types import ModuleType
 
 import pytest
 
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import homework_names, load_homework
+from softmark.course.homework import homework_names, load_homework
 from softmark.grading.resolved_names import check_names
-from tests.grading.course import NAME, write_course
+from softmark.records.errors import ConfigError
+from tests.support.course import NAME, write_course
 
 ROOT = Path(__file__).parents[2]
 RULE = """[[forbidden]]

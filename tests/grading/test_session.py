@@ -10,8 +10,8 @@ import pytest
 from softmark.grading.hearing import seed_of
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession
 from softmark.sandbox.failures import Disturbed, GraderFault, StudentFailure
-from tests.grading.sessions import Stage, answers, fails, loads, session
-from tests.sandboxes import SHORT, sandbox
+from tests.support.sandboxes import SHORT, sandbox
+from tests.support.sessions import Stage, answers, fails, loads, session
 
 
 def call(begun: StudentSession, **request: Any) -> Any:

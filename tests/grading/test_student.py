@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from softmark import Failed, agree, raises, works_on_meta
-from softmark.grading.handed import Handed
 from softmark.grading.session import StudentSession
 from softmark.grading.student import Student
+from softmark.intake.submitted_files import Handed
 from softmark.verdict import Category, Verdict
-from tests.grading.sessions import session
-from tests.sandboxes import FILE, sandbox
+from tests.support.sandboxes import FILE, sandbox
+from tests.support.sessions import session
 
 SUBMISSION = """
 import os

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.result import Outcome, Status
+from softmark.records.result import Outcome, Status
 from softmark.sandbox.isolation import Sandbox
-from tests.grading.course import grade, write_course
-from tests.sandboxes import sandbox
+from tests.support.course import grade, write_course
+from tests.support.sandboxes import sandbox
 
 HIDDEN = '''
 @number("1")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.result import LeaderboardEntry, Outcome, Result, Status
+from softmark.records.result import LeaderboardEntry, Outcome, Result, Status
 from softmark.sandbox.isolation import Sandbox
-from tests.grading.course import grade, named, write_course
-from tests.sandboxes import sandbox
+from tests.support.course import grade, named, write_course
+from tests.support.sandboxes import sandbox
 
 HIDDEN = '''
 TEN = ["agree", "assert", "wrong"]

@@ -19,8 +19,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.intake.exports import FILE, SOURCE, WANTED
-from tests.notebooks import code, markdown, written
+from tests.support.exports import FILE, SOURCE, WANTED
+from tests.support.notebooks import code, markdown, written
 
 NOTEBOOK = WANTED.notebook
 RIGHT = SOURCE.decode()

@@ -14,8 +14,8 @@ from softmark.intake.collect import collect
 from softmark.intake.handed_in import Collection, Entry, Student
 from softmark.intake.source import Unreadable
 from softmark.intake.wanted import Wanted
-from tests.intake import exports
-from tests.intake.exports import (
+from tests.support import exports
+from tests.support.exports import (
     FILE,
     NOTEBOOK,
     OTHER,

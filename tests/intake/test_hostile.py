@@ -23,7 +23,7 @@ from softmark.intake.collect import collect
 from softmark.intake.handed_in import Entry, HandedIn
 from softmark.intake.names import unseen
 from softmark.intake.source import Unreadable
-from tests.intake.exports import FILE, SOURCE, WANTED, as_folder
+from tests.support.exports import FILE, SOURCE, WANTED, as_folder
 
 needs_ordinary_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 LIST_ENTRY, MEMBER = b"PK\x01\x02", b"PK\x03\x04"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from softmark.intake.collect import collect
 from softmark.intake.handed_in import Collection
-from tests.intake.exports import FILE, NOTEBOOK, OTHER, SOURCE, STARTER, WANTED, Tree, as_folder, notebook, zipped
+from tests.support.exports import FILE, NOTEBOOK, OTHER, SOURCE, STARTER, WANTED, Tree, as_folder, notebook, zipped
 
 WHEN = b"2026-02-02 15:58:23 UTC"
 NAMES = ("alice", "Bob", "zoë", "carl-otto", "dora smith", "eve_2", "王明", "hugo", "ida", "jan")

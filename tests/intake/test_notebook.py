@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from softmark.intake import notebook
 from softmark.intake.notebook import Notebook, read_notebook
 from softmark.intake.source import Refusal
-from tests.notebooks import code, markdown, written
+from tests.support.notebooks import code, markdown, written
 
 AGAIN = "open it in Jupyter, save it and hand it in again"
 ASSIGNMENTS = Path(__file__).parents[2] / "assignments"

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from softmark.grading.result import Outcome, Result, Status
-from softmark.report.feedback import Audience, feedback
-from softmark.report.gradescope import encoded
-from softmark.report.html import as_html
-from softmark.report.markdown import as_markdown
-from softmark.report.table import show
-from tests.grading.course import grade, write_course
-from tests.sandboxes import sandbox
+from softmark.feedback.feedback import Audience, feedback
+from softmark.feedback.html import as_html
+from softmark.feedback.markdown import as_markdown
+from softmark.feedback.results_json import encoded
+from softmark.feedback.terminal import show
+from softmark.records.result import Outcome, Result, Status
+from tests.support.course import grade, write_course
+from tests.support.sandboxes import sandbox
 
 if TYPE_CHECKING:
     from tests.conftest import Bench

@@ -24,12 +24,12 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.result import Outcome, Result, Status, encode
-from softmark.report.gradescope import encoded
+from softmark.feedback.results_json import encoded
+from softmark.records.result import Outcome, Result, Status, encode
 from tests.conftest import ROOT, Bench, opened_bench
-from tests.notebooks import job, written
-from tests.processes import peak_of
-from tests.sandbox.confined import needs_root
+from tests.support.confined import needs_root
+from tests.support.notebooks import job, written
+from tests.support.processes import peak_of
 
 CASES = Path(__file__).parent / "cases"
 SPOILT = "6"
@@ -43,7 +43,7 @@ shift 3
 exec {python} -I -c '
 from softmark.sandbox import landlock
 landlock.abi = lambda: landlock.FILES
-from softmark.grading.__main__ import main
+from softmark.engines.__main__ import main
 main()
 ' "$@"
 """

@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.grading.adjustment import Adjustment
-from softmark.grading.points import total
-from softmark.grading.result import Result
-from softmark.report.feedback import Audience, feedback
+from softmark.feedback.feedback import Audience, feedback
+from softmark.feedback.html import as_html
+from softmark.feedback.markdown import as_markdown
+from softmark.feedback.results_json import check, encoded
+from softmark.records.adjustment import Adjustment
+from softmark.records.points import total
+from softmark.records.result import Result
 from softmark.report.gradebook import write_gradebook
-from softmark.report.gradescope import check, encoded
-from softmark.report.html import as_html
-from softmark.report.markdown import as_markdown
 from softmark.report.regrade import Difference, compare
-from tests.report.classroom import LOVELACE, one
-from tests.report.sample import LATE, LATE_LINE, graded, handed_in
-from tests.report.test_html import read
-from tests.report.test_markdown import rendered
-from tests.report.test_table import lines, printed
+from tests.feedback.test_html import read
+from tests.feedback.test_markdown import rendered
+from tests.feedback.test_terminal import lines, printed
+from tests.support.classroom import LOVELACE, one
+from tests.support.results import LATE, LATE_LINE, graded, handed_in
 
 LINE = "+1.5 points by the course's staff: Explained in person."
 

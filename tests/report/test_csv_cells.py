@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softmark.report.csv_cells import Cell, csv_line, write_csv
-from tests.report.sample import PAYLOADS
+from tests.support.results import PAYLOADS
 
 FORMULAS = {
     "equals": "=1+1",

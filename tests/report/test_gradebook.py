@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softmark.batch.graded import Graded, StudentData
-from softmark.grading.errors import UsageError
-from softmark.grading.result import Excerpt, Submission
+from softmark.records.errors import UsageError
+from softmark.records.graded import Graded, StudentData
+from softmark.records.result import Excerpt, Submission
 from softmark.report.gradebook import GRADES, TESTS, write_gradebook
 from softmark.report.grades import without_mark
-from tests.report.classroom import (
+from tests.support.classroom import (
     HOPPER,
     LOVELACE,
     MONDAY,
@@ -27,7 +27,7 @@ from tests.report.classroom import (
     renamed,
     very_late,
 )
-from tests.report.sample import LATE_LINE, PAYLOADS, graded
+from tests.support.results import LATE_LINE, PAYLOADS, graded
 
 
 def rows(folder: Path, name: str = GRADES) -> list[dict[str, str]]:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from softmark.grading.homework import load_homework
-from softmark.grading.late_table import LateTable
+from softmark.course.homework import load_homework
+from softmark.course.late_table import LateTable
 from softmark.report.gradebook import AFTER_PARTS, BEFORE_PARTS, TEST_COLUMNS
-from tests.grading.test_homework import GOOD
+from tests.course.test_homework import GOOD
 
 PAGE = (Path(__file__).parents[2] / "docs" / "gradebook.md").read_text(encoding="utf-8")
 

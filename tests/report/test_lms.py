@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from softmark.batch.graded import StudentData
+from softmark.records.graded import StudentData
 from softmark.report.gradebook import write_gradebook
 from softmark.report.grades import Grade, grades_of
 from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
-from tests.report.classroom import LOVELACE, class_of_five, one, renamed
+from tests.support.classroom import LOVELACE, class_of_five, one, renamed
 
 
 @pytest.fixture

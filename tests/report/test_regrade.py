@@ -8,12 +8,12 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from softmark.batch.graded import Graded
-from softmark.grading.result import Result, Status
+from softmark.records.graded import Graded
+from softmark.records.result import Result, Status
 from softmark.report.regrade import Change, Difference, Regrade, Single, compare, summary
 from softmark.report.regrade_views import show_regrade, write_regrade
-from tests.report.classroom import HOPPER, LOVELACE, NOETHER, TURING, better, class_of_five, grader_error, one, renamed
-from tests.report.sample import LATE, PAYLOADS, handed_in, not_gradable, second_zero
+from tests.support.classroom import HOPPER, LOVELACE, NOETHER, TURING, better, class_of_five, grader_error, one, renamed
+from tests.support.results import LATE, PAYLOADS, handed_in, not_gradable, second_zero
 
 OLD = (one("s1", LOVELACE), one("s2", HOPPER), one("s3", NOETHER))
 NEW = (one("s1", LOVELACE, result=better()), one("s2", HOPPER, result=handed_in(LATE)), one("s4", TURING))

@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import nn
 
-from softmark.sandbox.calls import SignatureMismatch, perform
-from softmark.sandbox.forbidden import Guard
-from softmark.sandbox.loading import Loaded
+from softmark.sandbox.worker.calls import SignatureMismatch, perform
+from softmark.sandbox.worker.forbidden import Guard
+from softmark.sandbox.worker.loading import Loaded
 
 NAN = float("nan")
 

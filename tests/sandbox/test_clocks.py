@@ -13,7 +13,7 @@ import torch
 from softmark.sandbox import wire
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
-from tests.sandboxes import FILE, SHORT, ask, loaded, not_for_ever, sandbox, value
+from tests.support.sandboxes import FILE, SHORT, ask, loaded, not_for_ever, sandbox, value
 
 BRIEF = 0.5  # seconds on the clock that a program which waits is given here
 SLOW = """

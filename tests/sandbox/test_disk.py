@@ -14,8 +14,8 @@ from softmark.sandbox import disk
 from softmark.sandbox.disk import Count, Disk
 from softmark.sandbox.failures import Disturbed, StudentFailure
 from softmark.sandbox.scratch import ScratchRoot
-from tests import processes
-from tests.sandboxes import SHORT, loaded, sandbox, value, zygote
+from tests.support import processes
+from tests.support.sandboxes import SHORT, loaded, sandbox, value, zygote
 
 LIMIT = SHORT.file_mb * 1_000_000
 MB = 1_000_000

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from softmark.sandbox.forbidden import ForbiddenUse, Guard, mentions, rest, undo
+from softmark.sandbox.worker.forbidden import ForbiddenUse, Guard, mentions, rest, undo
 
 RULES: list[dict[str, Any]] = [
     {

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import torch
 
-from softmark.grading.handed import Handed
-from softmark.grading.homework import ForbiddenRule
+from softmark.course.homework import ForbiddenRule
 from softmark.grading.session import StudentSession
+from softmark.intake.submitted_files import Handed
+from softmark.records.limits import Limits
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
-from softmark.sandbox.limits import Limits
-from tests.grading.sessions import HOMEWORK
-from tests.sandboxes import FILE, sandbox
+from tests.support.sandboxes import FILE, sandbox
+from tests.support.sessions import HOMEWORK
 
 RULES = (
     ForbiddenRule(

@@ -14,8 +14,8 @@ import torch
 from torch import nn
 
 from softmark.sandbox.failures import StudentFailure
-from tests.sandbox.confined import LEVELS, Outcome, attempt
-from tests.sandboxes import loaded, sandbox, value
+from tests.support.confined import LEVELS, Outcome, attempt
+from tests.support.sandboxes import loaded, sandbox, value
 
 
 @pytest.fixture(params=LEVELS)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from softmark.sandbox import landlock
-from tests.sandbox.confined import INSTRUCTOR, IS_ROOT, LEVELS, attempt, needs_landlock, needs_root
+from softmark.sandbox.walls import landlock
+from tests.support.confined import INSTRUCTOR, IS_ROOT, LEVELS, attempt, needs_landlock, needs_root
 
 _EXIT_WITH_7 = {
     "x86_64": (62, "b83c000000bf070000000f05"),

@@ -18,18 +18,18 @@ from tempfile import gettempdir
 
 import pytest
 
+from softmark.records.levels import Level
 from softmark.sandbox import zygote
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.isolation import Walled
-from softmark.sandbox.levels import Level
 from softmark.sandbox.process import ForkedWorker
 from softmark.sandbox.procfs import descendants, users_of_processes
 from softmark.sandbox.uids import BLOCK
 from softmark.sandbox.walls import environment
 from softmark.sandbox.zygote import Zygote
-from tests.processes import await_ends
-from tests.sandbox.confined import needs_landlock, needs_root
-from tests.sandboxes import FILE, SHORT, loaded, value
+from tests.support.confined import needs_landlock, needs_root
+from tests.support.processes import await_ends
+from tests.support.sandboxes import FILE, SHORT, loaded, value
 
 OLD_KERNEL = (
     "-c",

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from softmark.sandbox import isolation, landlock
+from softmark.records.levels import Level
+from softmark.sandbox import isolation
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.isolation import Bare, Spawned, Walled, examine, highest, open_sandbox
-from softmark.sandbox.levels import Level
-from softmark.sandbox.probe import ATTACKS
+from softmark.sandbox.walls import landlock
+from softmark.sandbox.worker.probe import ATTACKS
 from softmark.sandbox.zygote import Ended
-from tests.sandbox.confined import needs_landlock, needs_root, needs_signal_scope
-from tests.sandboxes import KINDS, SHORT, STRONGEST, zygote
+from tests.support.confined import needs_landlock, needs_root, needs_signal_scope
+from tests.support.sandboxes import KINDS, SHORT, STRONGEST, zygote
 
 ROOT = Path(__file__).parents[2]
 ORDINARY = 12345

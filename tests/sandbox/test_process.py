@@ -19,7 +19,7 @@ from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.procfs import descendants
 from softmark.sandbox.scratch import ScratchRoot
 from softmark.sandbox.wire import Handle, Meta
-from tests.sandboxes import FILE, KINDS, SHORT, ask, loaded, sandbox, value, zygote
+from tests.support.sandboxes import FILE, KINDS, SHORT, ask, loaded, sandbox, value, zygote
 
 RULES = [{"names": ["torch.nn.functional.gelu"], "ops": [], "functions": []}]
 SUBMISSION = """

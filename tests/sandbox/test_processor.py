@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from softmark.records.limits import Limits
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
-from softmark.sandbox.limits import Limits
 from softmark.sandbox.process import ForkedWorker
-from tests.sandbox.confined import needs_landlock
-from tests.sandboxes import SHORT, loaded, sandbox, value
+from tests.support.confined import needs_landlock
+from tests.support.sandboxes import SHORT, loaded, sandbox, value
 
 SUBMISSION = """
 import os, signal, struct, time

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from softmark.sandbox.asking import StudentProcess
-from tests.sandboxes import loaded, sandbox, value
+from tests.support.sandboxes import loaded, sandbox, value
 
 SUBMISSION = """
 import os, random, shutil, sys, warnings

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import torch
 
-from softmark.sandbox.limits import Limits
-from tests.sandbox.confined import LEVELS, attempt
+from softmark.records.limits import Limits
+from tests.support.confined import LEVELS, attempt
 
 
 @pytest.fixture(params=LEVELS)

@@ -11,8 +11,8 @@ import pytest
 
 from softmark.sandbox import scratch
 from softmark.sandbox.scratch import ScratchRoot
-from tests.sandbox.confined import INSTRUCTOR, IS_ROOT, Outcome, _as_instructor, _send, forked, scratch_of
-from tests.sandboxes import KINDS, loaded, sandbox
+from tests.support.confined import INSTRUCTOR, IS_ROOT, Outcome, _as_instructor, _send, forked, scratch_of
+from tests.support.sandboxes import KINDS, loaded, sandbox
 
 
 def nest(place: Path, depth: int) -> None:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from softmark.sandbox import seccomp
-from tests.sandbox.confined import LEVELS, Outcome, attempt
+from softmark.sandbox.walls import seccomp
+from tests.support.confined import LEVELS, Outcome, attempt
 
 ALLOW, KILL = "allow", "kill"
 CONVENTIONS = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

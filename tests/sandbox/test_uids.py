@@ -16,7 +16,7 @@ import pytest
 from softmark.sandbox import uids
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.uids import BLOCK, UidLease
-from tests.sandbox.confined import needs_root
+from tests.support.confined import needs_root
 
 FIRST = 65_536
 LOGIN_DEFS = Path("/etc/login.defs")

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from softmark.sandbox import landlock, rlimits, seccomp, walls
-from softmark.sandbox.limits import Limits
-from tests.sandbox.confined import (
+from softmark.records.limits import Limits
+from softmark.sandbox import walls
+from softmark.sandbox.walls import landlock, rlimits, seccomp
+from tests.support.confined import (
     LEVELS,
     PATIENCE,
     STUDENT,

@@ -8,9 +8,9 @@ import warnings
 import pytest
 import torch
 
-from softmark.sandbox.forbidden import Guard
-from softmark.sandbox.other_device import OtherDevice
-from softmark.sandbox.warned import at_the_students_line
+from softmark.sandbox.worker.forbidden import Guard
+from softmark.sandbox.worker.other_device import OtherDevice
+from softmark.sandbox.worker.warned import at_the_students_line
 
 RULES = [{"names": ["torch.nn.LSTM"], "ops": [], "functions": []}]
 

@@ -10,9 +10,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from softmark.sandbox import wire, wire_values
+from softmark.sandbox import wire
 from softmark.sandbox.wire import Frame, Handle, Meta, Raised
-from tests.sandbox.wire_frames import sent
+from softmark.sandbox.wire import values as wire_values
+from tests.support.wire_frames import sent
 
 steady = settings(derandomize=True, deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from softmark.sandbox import wire, wire_packer, wire_values
+from softmark.sandbox import wire
 from softmark.sandbox.wire import Caps, Handle, Meta, Raised, Unsupported, WireError
-from tests.sandbox.wire_frames import body_with, peak_of
+from softmark.sandbox.wire import packer as wire_packer
+from softmark.sandbox.wire import values as wire_values
+from tests.support.wire_frames import body_with, peak_of
 
 
 class Meddler(type):

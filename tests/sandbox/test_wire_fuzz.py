@@ -12,9 +12,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from softmark.sandbox import wire, wire_values
+from softmark.sandbox import wire
 from softmark.sandbox.wire import Caps, Frame, Handle, Meta, Raised, WireError
-from tests.sandbox.wire_frames import body_of, body_with, peak_of
+from softmark.sandbox.wire import values as wire_values
+from tests.support.wire_frames import body_of, body_with, peak_of
 
 
 def outcome(body: bytes, caps: Caps = wire.CAPS) -> bool:

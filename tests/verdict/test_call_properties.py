@@ -17,8 +17,8 @@ from softmark.verdict import (
     repeatable,
     works_on_meta,
 )
-from tests.verdict import lecture as ref
-from tests.verdict.students import InProcess, failure
+from tests.support import lecture as ref
+from tests.support.students import InProcess, failure
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ import torch
 from softmark.verdict import Case, Standing, agree, draw, errs, holds, inherited, judging
 from softmark.verdict.carried import AT_MOST
 from softmark.verdict.truth import truth_of
-from tests.verdict import lecture as ref
-from tests.verdict.lecture import softmax_rows
-from tests.verdict.students import InProcess, failure
+from tests.support import lecture as ref
+from tests.support.lecture import softmax_rows
+from tests.support.students import InProcess, failure
 
 
 def unscaled(Q, K):

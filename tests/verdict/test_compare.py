@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from softmark.verdict import Case, Category, agree, draw, judging
-from tests.verdict import lecture
-from tests.verdict.students import InProcess, failure
+from tests.support import lecture
+from tests.support.students import InProcess, failure
 
 WIDE = torch.arange(15.0, dtype=torch.float64).reshape(3, 5)
 

@@ -19,9 +19,9 @@ from softmark.verdict import (
     outcome,
 )  # fmt: skip
 from softmark.verdict.plant import planted
-from tests.verdict import lecture as ref
-from tests.verdict.catalogue import REGISTRY
-from tests.verdict.students import InProcess, failure
+from tests.support import lecture as ref
+from tests.support.catalogue import REGISTRY
+from tests.support.students import InProcess, failure
 
 
 def made(*names):

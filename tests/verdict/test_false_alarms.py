@@ -6,7 +6,7 @@ import random
 import torch
 
 from softmark.verdict import Case, agree, judging
-from tests.verdict import lecture
+from tests.support import lecture
 
 VARIANTS = 1000
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from softmark.verdict import Case, Failed, agree, common_causes, draw, judging
-from tests.verdict import lecture as ref
-from tests.verdict.catalogue import REGISTRY
-from tests.verdict.students import InProcess
+from tests.support import lecture as ref
+from tests.support.catalogue import REGISTRY
+from tests.support.students import InProcess
 
 
 def weights(Q, K, V, mask):

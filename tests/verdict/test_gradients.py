@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from softmark.verdict import Case, Category, draw, gradients_agree, judging
-from tests.verdict import lecture as ref
-from tests.verdict.students import InProcess, failure
+from tests.support import lecture as ref
+from tests.support.students import InProcess, failure
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from softmark.verdict import MistakeError, Registry, collecting, equivalent, mistake, require_seen
-from tests.verdict import lecture as ref
+from tests.support import lecture as ref
 
 
 @pytest.fixture

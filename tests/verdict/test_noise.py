@@ -9,8 +9,8 @@ import torch
 from softmark.verdict import Case, Category, agree, draw, judging
 from softmark.verdict.tolerance import BRAIN, DOUBLE, HALF, SINGLE
 from softmark.verdict.truth import computed, given
-from tests.verdict import lecture
-from tests.verdict.students import failure
+from tests.support import lecture
+from tests.support.students import failure
 
 MARGIN = 1 / 100
 

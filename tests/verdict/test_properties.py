@@ -16,8 +16,8 @@ from softmark.verdict import (
     repeatable,
     rows_sum_to_one,
 )
-from tests.verdict import lecture as ref
-from tests.verdict.students import InProcess, failure
+from tests.support import lecture as ref
+from tests.support.students import InProcess, failure
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softmark.verdict import Category, Failed, agree
-from tests.verdict.students import failure
+from tests.support.students import failure
 
 MATRIX = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]], dtype=torch.float64)
 

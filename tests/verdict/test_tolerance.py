@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from softmark.verdict import Case, agree, draw, judging
 from softmark.verdict.tolerance import DOUBLE
 from softmark.verdict.truth import computed
-from tests.verdict import lecture
-from tests.verdict.students import failure
+from tests.support import lecture
+from tests.support.students import failure
 
 SEEDS = range(12)
 MARGIN = 1 / 100

@@ -5,8 +5,8 @@ import torch
 
 from softmark.verdict import Case, agree, draw, gradients_agree, judging, memory
 from softmark.verdict.truth import computed, truth_of
-from tests.verdict import lecture as ref
-from tests.verdict.students import Counting, InProcess, failure
+from tests.support import lecture as ref
+from tests.support.students import Counting, InProcess, failure
 
 CALLS = []
 

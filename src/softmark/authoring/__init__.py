@@ -1,0 +1,5 @@
+"""What makes and proves a homework.
+
+In: `graders/<hw>/` and `reference/<hw>.py`. Out: starters, notebooks, worked examples, the proof that the hidden tests
+grade, and the zip for Gradescope.
+"""

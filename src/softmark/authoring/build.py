@@ -12,9 +12,9 @@ from pathlib import Path
 from softmark.authoring.examples import encode, handout_of
 from softmark.authoring.notebook import notebook
 from softmark.authoring.starter import cut, without_solutions
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import Homework, homework_names
-from softmark.grading.public import EXAMPLES
+from softmark.check.public_tests import EXAMPLES
+from softmark.course.homework import Homework, homework_names
+from softmark.records.errors import ConfigError
 
 
 def buildable(root: Path) -> tuple[str, ...]:

@@ -14,10 +14,10 @@ from pathlib import Path
 import msgspec
 
 from softmark.authoring.packed_self import archived, scripts, wheel
-from softmark.authoring.proof import Proof, prove
-from softmark.grading.errors import UsageError
-from softmark.grading.homework import Homework
-from softmark.grading.provenance import provenance
+from softmark.authoring.verification import Proof, prove
+from softmark.course.digest import provenance
+from softmark.course.homework import Homework
+from softmark.records.errors import UsageError
 
 SCRIPTS = ("setup.sh", "run_autograder")
 _TIMEOUT = "\nTIMEOUT={} "

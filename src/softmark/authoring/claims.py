@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from softmark.authoring.depends import dependents
-from softmark.authoring.field_trial import Series, Subject
-from softmark.authoring.holes import Proof, placed
+from softmark.authoring.callers import dependents
+from softmark.authoring.gaps import Proof, placed
 from softmark.authoring.plant import undefined
-from softmark.grading.homework import Homework
-from softmark.grading.result import Result, Status, TestResult, VerdictData
+from softmark.authoring.variants import Series, Subject
+from softmark.course.homework import Homework
+from softmark.records.result import Result, Status, TestResult, VerdictData
 from softmark.verdict.mistakes import Mistake, Registry
 
 MARGIN = 100.0

@@ -26,18 +26,18 @@ import msgspec
 import torch
 from torch import nn
 
-from softmark.authoring.depends import builds_on
-from softmark.grading.entries import entries_of, imported
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import Homework
-from softmark.grading.public import ExampleData, Handout, PartData, RuleData, WordsData
+from softmark.authoring.callers import builds_on
+from softmark.check.public_tests import ExampleData, Handout, PartData, RuleData, WordsData
+from softmark.check.worked_examples import to_data
+from softmark.course.homework import Homework
+from softmark.grading.author_files import entries_of, imported
+from softmark.records.errors import ConfigError
 from softmark.verdict.compare import agrees
 from softmark.verdict.diagnose import Suspect, relevant
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.mistakes import Mistake, Registry
 from softmark.verdict.plant import Planting, instead, planted, stand_in
 from softmark.verdict.truth import Truth, computed, given
-from softmark.verdict.worked import to_data
 
 MOST_ALIKE = 2
 """Mistakes with one and the same answer that are named side by side; of more, none is told from the others."""

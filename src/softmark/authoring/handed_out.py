@@ -8,14 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from softmark.authoring.build import lacking, products, stale
-from softmark.authoring.holes import Proof
-from softmark.authoring.trivial import starter
-from softmark.grading.checking import run_public_tests
-from softmark.grading.errors import ConfigError
-from softmark.grading.handed import Handed
-from softmark.grading.homework import Homework
-from softmark.grading.public import EXAMPLES, TESTS, read_handout
-from softmark.grading.result import Outcome, Result
+from softmark.authoring.gaps import Proof
+from softmark.authoring.no_effort import starter
+from softmark.check.checking import run_public_tests
+from softmark.check.public_tests import EXAMPLES, TESTS, read_handout
+from softmark.course.homework import Homework
+from softmark.intake.submitted_files import Handed
+from softmark.records.errors import ConfigError
+from softmark.records.result import Outcome, Result
 from softmark.sandbox.isolation import Own
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from softmark.authoring.starter import title_and_text
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import Homework, PartSpec
-from softmark.grading.points import shown
+from softmark.course.homework import Homework, PartSpec
+from softmark.records.errors import ConfigError
+from softmark.records.points import shown
 
 TAG = "softmark"
 _BANNER = re.compile(r"^# -{20,}\n((?:# .*\n)+)# -{20,}\n", re.MULTILINE)

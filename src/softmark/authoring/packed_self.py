@@ -19,7 +19,7 @@ from importlib.metadata import distribution
 from io import BytesIO
 from pathlib import Path
 
-from softmark.grading.errors import UsageError
+from softmark.records.errors import UsageError
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every file, in the wheel and in the bundle: the first that a zip knows."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from softmark.grading.errors import ConfigError
+from softmark.records.errors import ConfigError
 from softmark.verdict.mistakes import Entry
 
 _REFERENCE = "ref"

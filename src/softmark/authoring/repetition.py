@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from softmark.authoring.field_trial import Series, Subject, grade_all
-from softmark.authoring.holes import Proof, placed
-from softmark.grading.homework import Homework
-from softmark.grading.result import Result, Status, TestResult
+from softmark.authoring.gaps import Proof, placed
+from softmark.authoring.variants import Series, Subject, grade_all
+from softmark.course.homework import Homework
+from softmark.records.result import Result, Status, TestResult
 
 _REPEATED = 12
 """How many submissions beside the reference are graded twice."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import Homework
+from softmark.course.homework import Homework
+from softmark.records.errors import ConfigError
 
 BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
 

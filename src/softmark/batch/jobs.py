@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from softmark.batch.journal import Known
-from softmark.grading.homework import Homework
-from softmark.grading.messages import Job, Setup
-from softmark.grading.provenance import SOFTWARE, provenance, software_digest
-from softmark.grading.result import Result, Submission, refused
+from softmark.course.digest import SOFTWARE, provenance, software_digest
+from softmark.course.homework import Homework
+from softmark.engines.messages import Job, Setup
 from softmark.intake.definitions import MOST_REPORTED, invisible
 from softmark.intake.handed_in import Entry, HandedIn
 from softmark.intake.notebook import read_notebook
 from softmark.intake.source import Refusal
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Result, Submission, refused
 
 
 def wanted_by(homework: Homework) -> Wanted:

@@ -26,12 +26,12 @@ from pathlib import Path
 
 import msgspec
 
-from softmark.batch.graded import Graded, StudentData
-from softmark.batch.private import private_file, results_folder
-from softmark.grading.adjustment import Adjustment
-from softmark.grading.errors import UsageError
-from softmark.grading.record import Record
-from softmark.grading.result import Result, Status, decode, encode
+from softmark.records.adjustment import Adjustment
+from softmark.records.errors import UsageError
+from softmark.records.graded import Graded, StudentData
+from softmark.records.record import Record
+from softmark.records.result import Result, Status, decode, encode
+from softmark.report.private import private_file, results_folder
 
 FILE = "gradebook.sqlite"
 _MIGRATIONS = (  # number n brings a file of version n to version n + 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from softmark.batch.grader import EngineFailed, Grader
 from softmark.batch.jobs import read, wanted_by
-from softmark.grading.homework import Homework
-from softmark.grading.messages import Setup
-from softmark.grading.result import Result, broken_off
+from softmark.course.homework import Homework
+from softmark.engines.local import EngineFailed, Grader
+from softmark.engines.messages import Setup
 from softmark.intake.collect import collect
 from softmark.intake.handed_in import Entry
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Result, broken_off
 
 Sink = Callable[[Result], None]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import Homework, homework_names, load_homework
+from softmark.course.homework import Homework, homework_names, load_homework
 from softmark.intake.choose import MOST_READ
 from softmark.intake.definitions import defined
 from softmark.intake.gather import gather, look_through_zips
 from softmark.intake.handed_in import Entry
-from softmark.intake.slips import ending
+from softmark.intake.misspellings import ending
 from softmark.intake.source import Refusal
 from softmark.intake.submission import Submission
+from softmark.records.errors import ConfigError
 
 MOST_ENTRIES = 200
 

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 
 import msgspec
 
-from softmark.batch.engines import Engines, OwnLane
-from softmark.batch.graded import Graded, StudentData
-from softmark.batch.grader import EngineFailed
 from softmark.batch.jobs import Fingerprints, Task, only_software_differs, read, wanted_by
 from softmark.batch.journal import Journal, Known
-from softmark.grading.homework import Homework
-from softmark.grading.messages import Setup
-from softmark.grading.result import Outcome, Result, Status, broken_off
+from softmark.course.homework import Homework
+from softmark.engines.local import EngineFailed
+from softmark.engines.messages import Setup
+from softmark.engines.pool import Engines, OwnLane
 from softmark.intake.handed_in import Entry
-from softmark.sandbox.limits import Limits
+from softmark.records.graded import Graded, StudentData
+from softmark.records.limits import Limits
+from softmark.records.result import Outcome, Result, Status, broken_off
 from softmark.sandbox.room import side_by_side
 
 Keep = Callable[[Graded, Known], None]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from softmark.batch.graded import Graded
     from softmark.batch.journal import Journal
-    from softmark.grading.homework import Homework
+    from softmark.course.homework import Homework
+    from softmark.records.graded import Graded
     from softmark.report.grades import Grade
 
 MOST_SUGGESTED = 3
@@ -33,10 +33,10 @@ def adjust(
     """Add points to a mark, or take some off, by hand: it stays so whatever is graded again."""
     from softmark.batch.journal import Journal, homework_of
     from softmark.cli.class_run import with_lateness, write_up
-    from softmark.grading.homework import load_homework
-    from softmark.grading.points import shown
-    from softmark.report.atomic import writable
-    from softmark.report.handing_back import write_feedback
+    from softmark.course.homework import load_homework
+    from softmark.feedback.safe_files import writable
+    from softmark.records.points import shown
+    from softmark.report.student_folder import write_feedback
 
     _check(points, why)
     homework = load_homework(homework_of(results))
@@ -54,8 +54,8 @@ def adjust(
 
 
 def _check(points: float, why: str) -> None:
-    from softmark.grading.errors import UsageError
-    from softmark.grading.points import exact_weight
+    from softmark.records.errors import UsageError
+    from softmark.records.points import exact_weight
 
     try:
         exact_weight(abs(points))
@@ -67,9 +67,9 @@ def _check(points: float, why: str) -> None:
 
 def _check_mark(graded: Graded, points: float, force: bool) -> None:
     """Raise UsageError, which undoes the adjustment, if there is no mark to adjust or it would be beyond full marks."""
-    from softmark.grading.errors import UsageError
-    from softmark.grading.points import shown
-    from softmark.grading.result import Status
+    from softmark.records.errors import UsageError
+    from softmark.records.points import shown
+    from softmark.records.result import Status
 
     result = graded.result
     if result.status is Status.GRADER_ERROR:
@@ -81,7 +81,7 @@ def _check_mark(graded: Graded, points: float, force: bool) -> None:
 
 def _submission_of(who: str, journal: Journal, homework: Homework) -> str:
     from softmark.cli.class_run import class_of
-    from softmark.grading.errors import UsageError
+    from softmark.records.errors import UsageError
     from softmark.report.gradebook import GRADES
     from softmark.report.grades import class_grades, grades_of
 

@@ -31,9 +31,9 @@ def main() -> None:
     """A traceback that reaches the user is a bug of this project."""
     import sqlite3
 
-    from softmark.batch.grader import EngineFailed
-    from softmark.grading.errors import ConfigError, UsageError
+    from softmark.engines.local import EngineFailed
     from softmark.intake.source import Unreadable
+    from softmark.records.errors import ConfigError, UsageError
 
     _print_any_name()
     try:

@@ -19,7 +19,7 @@ def build(
 ) -> None:
     """Make what students get from the references: starters, notebooks and worked examples."""
     from softmark.authoring.build import buildable, lacking, products, stale
-    from softmark.grading.homework import course_root, load_homework
+    from softmark.course.homework import course_root, load_homework
     from softmark.grading.resolved_names import check_names
 
     root = course_root()
@@ -52,10 +52,10 @@ def verify(
 
     from rich.console import Console
 
-    from softmark.authoring.proof import prove
-    from softmark.authoring.table import as_plain, show_proofs
-    from softmark.grading.errors import UsageError
-    from softmark.grading.homework import course_root, homework_names, load_homework
+    from softmark.authoring.verification import prove
+    from softmark.authoring.verify_table import as_plain, show_proofs
+    from softmark.course.homework import course_root, homework_names, load_homework
+    from softmark.records.errors import UsageError
     from softmark.verdict.mistakes import MistakeError
 
     root = course_root()
@@ -88,7 +88,7 @@ def doctor(
     """Say what this machine can promise: isolation level and why not higher, devices, versions, limits."""
     import msgspec
 
-    from softmark.batch.grader import examine_machine
+    from softmark.engines.local import examine_machine
 
     found = examine_machine(isolation.value)
     if readable := _readable_secrets():
@@ -99,7 +99,7 @@ def doctor(
     else:
         from rich.console import Console
 
-        from softmark.report.machine import show_machine
+        from softmark.cli.machine import show_machine
 
         show_machine(found, Console())
     if not found.enough:
@@ -108,9 +108,9 @@ def doctor(
 
 def _readable_secrets() -> str:
     """Return what is to be said of the course around, if there is one and others can read its hidden tests."""
-    from softmark.grading.errors import ConfigError, UsageError
-    from softmark.grading.exposed import exposed
-    from softmark.grading.homework import course_root, homework_names, load_homework
+    from softmark.course.exposed import exposed
+    from softmark.course.homework import course_root, homework_names, load_homework
+    from softmark.records.errors import ConfigError, UsageError
 
     try:
         root = course_root()

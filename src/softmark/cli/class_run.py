@@ -13,27 +13,27 @@ from types import FrameType
 import msgspec
 from rich.console import Console
 
-from softmark.batch.graded import Graded
 from softmark.batch.jobs import wanted_by
 from softmark.batch.journal import FILE, Journal, Known, ids_in
 from softmark.batch.other_homework import other_homework
-from softmark.batch.private import close_tree, is_open_to_others
 from softmark.batch.run import ClassRun
 from softmark.cli.exits import FAULT, FINDINGS
-from softmark.grading.ending import no_interrupt_lost
-from softmark.grading.homework import Homework
-from softmark.grading.late import lateness
-from softmark.grading.messages import Setup
-from softmark.grading.points import rounded
-from softmark.grading.result import Status
+from softmark.cli.progress import Tally, following
+from softmark.course.homework import Homework
+from softmark.course.late import lateness
+from softmark.engines.ending import no_interrupt_lost
+from softmark.engines.messages import Setup
+from softmark.feedback.escape import log_safe, message, one_line
+from softmark.feedback.safe_files import remove_leftovers, writable
 from softmark.intake.collect import collect
 from softmark.intake.handed_in import Collection
-from softmark.report.atomic import remove_leftovers, writable
+from softmark.records.graded import Graded
+from softmark.records.points import rounded
+from softmark.records.result import Status
 from softmark.report.class_table import ClassSummary, show_class
-from softmark.report.escape import log_safe, message, one_line
 from softmark.report.gradebook import write_gradebook
-from softmark.report.handing_back import SUBMISSIONS, has_feedback, write_feedback
-from softmark.report.progress import Tally, following
+from softmark.report.private import close_tree, is_open_to_others
+from softmark.report.student_folder import SUBMISSIONS, has_feedback, write_feedback
 
 MOST_IGNORED = 5
 MOST_NAMED = 10

@@ -14,9 +14,9 @@ from softmark.cli.exits import FAULT, INTERRUPTED, TERMINATED
 from softmark.cli.options import DeviceChoice, Isolation
 
 if TYPE_CHECKING:
-    from softmark.grading.homework import Homework
-    from softmark.grading.messages import Setup
-    from softmark.grading.result import Result
+    from softmark.course.homework import Homework
+    from softmark.engines.messages import Setup
+    from softmark.records.result import Result
 
 
 def grade(
@@ -47,11 +47,11 @@ def grade(
     json: Annotated[bool, typer.Option("--json", help="Print the Result of one file as JSON.")] = False,
 ) -> None:
     """Grade what was handed in, with the hidden tests, in a walled process: one file, or a whole class."""
-    from softmark.grading.device import choose
-    from softmark.grading.errors import UsageError
-    from softmark.grading.exposed import exposed
-    from softmark.grading.homework import course_root, load_homework
-    from softmark.grading.messages import Setup
+    from softmark.course.exposed import exposed
+    from softmark.course.homework import course_root, load_homework
+    from softmark.engines.device import choose
+    from softmark.engines.messages import Setup
+    from softmark.records.errors import UsageError
 
     root = course_root()
     homework = load_homework(assignment, root)
@@ -78,11 +78,11 @@ def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setu
     from softmark.batch.jobs import wanted_by
     from softmark.batch.one import grade_file
     from softmark.batch.other_homework import other_homework
-    from softmark.grading.result import Status
     from softmark.intake.collect import collect
+    from softmark.records.result import Status
 
     keep = _results_file(output)
-    result = grade_file(path, homework, setup, keep, meanwhile=lambda: import_module("softmark.report.table"))
+    result = grade_file(path, homework, setup, keep, meanwhile=lambda: import_module("softmark.feedback.terminal"))
     if output is not None:
         _write_pages(result, output)
     _print_result(result, json)
@@ -114,7 +114,7 @@ def _grade_class(
 
 def _refuse_to_mix(results: Path, paths: list[Path]) -> None:
     """Results among what is graded would be taken for a submission by the next run."""
-    from softmark.grading.errors import UsageError
+    from softmark.records.errors import UsageError
 
     kept = results.resolve()
     for path in (path for path in paths if path.is_dir()):
@@ -127,12 +127,12 @@ def _results_file(output: Path | None) -> Callable[[Result], None]:
     """Keeps `submissions/<id>/results.json` up to date; the first one, of second zero, tells if it cannot be done."""
     if output is None:
         return lambda result: None
-    from softmark.batch.grader import EngineFailed
     from softmark.batch.journal import FILE
-    from softmark.grading.errors import UsageError
-    from softmark.report.atomic import writable
-    from softmark.report.gradescope import InvalidResults, write_results
-    from softmark.report.handing_back import feedback_folder, make_feedback_folder
+    from softmark.engines.local import EngineFailed
+    from softmark.feedback.results_json import InvalidResults, write_results
+    from softmark.feedback.safe_files import writable
+    from softmark.records.errors import UsageError
+    from softmark.report.student_folder import feedback_folder, make_feedback_folder
 
     if (output / FILE).exists():
         raise UsageError(f"{output} holds the results of a class; choose another folder for one file with -o")
@@ -151,9 +151,9 @@ def _results_file(output: Path | None) -> Callable[[Result], None]:
 
 def _write_pages(result: Result, output: Path) -> None:
     """What a student of a class gets back, and beside it the page for staff."""
-    from softmark.batch.graded import Graded
-    from softmark.report.atomic import writable
-    from softmark.report.handing_back import write_feedback, write_staff_page
+    from softmark.feedback.safe_files import writable
+    from softmark.records.graded import Graded
+    from softmark.report.student_folder import write_feedback, write_staff_page
 
     with writable(output):
         write_feedback(Graded(result.submission.id, (), result.submission.file, result), output)
@@ -162,13 +162,13 @@ def _write_pages(result: Result, output: Path) -> None:
 
 def _print_result(result: Result, json: bool) -> None:
     if json:
-        from softmark.grading.result import encode
+        from softmark.records.result import encode
 
         typer.echo(encode(result))
         return
     from rich.console import Console
 
-    from softmark.report.feedback import Audience
-    from softmark.report.table import show
+    from softmark.feedback.feedback import Audience
+    from softmark.feedback.terminal import show
 
     show(result, Console(), Audience.STAFF)

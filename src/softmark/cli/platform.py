@@ -12,8 +12,8 @@ from softmark.cli.exits import FAULT, FINDINGS
 from softmark.cli.options import DeviceChoice, Isolation
 
 if TYPE_CHECKING:
-    from softmark.grading.homework import Homework
-    from softmark.grading.result import Result
+    from softmark.course.homework import Homework
+    from softmark.records.result import Result
 
 STAFF_WIDTH = 110
 
@@ -39,12 +39,12 @@ def gradescope(
     ] = False,
 ) -> None:
     """Grade the submission in a Gradescope container, and keep results/results.json valid all the time."""
-    from softmark.batch.platform import Place, grade_there
-    from softmark.batch.platform import prepare as prepare_there
-    from softmark.grading.device import choose
-    from softmark.grading.messages import Setup
-    from softmark.grading.result import Status
-    from softmark.report.gradescope import write_results
+    from softmark.engines.device import choose
+    from softmark.engines.messages import Setup
+    from softmark.feedback.results_json import write_results
+    from softmark.platforms.gradescope import Place, grade_there
+    from softmark.platforms.gradescope import prepare as prepare_there
+    from softmark.records.result import Status
 
     place = Place(root)
     homework = _homework(place.source, assignment)
@@ -58,7 +58,7 @@ def gradescope(
     result = grade_there(
         place, homework, setup, timeout,
         sink=lambda so_far: write_results(so_far, place.results, for_staff=True),
-        meanwhile=lambda: import_module("softmark.report.table"),
+        meanwhile=lambda: import_module("softmark.feedback.terminal"),
     )  # fmt: skip
     if chosen.line:
         typer.echo(chosen.line)
@@ -86,9 +86,9 @@ def bundle(
     import sys
 
     from softmark.authoring import bundle as making
-    from softmark.grading.errors import UsageError
-    from softmark.grading.homework import course_root, load_homework
-    from softmark.report.atomic import replacement, writable
+    from softmark.course.homework import course_root, load_homework
+    from softmark.feedback.safe_files import replacement, writable
+    from softmark.records.errors import UsageError
     from softmark.verdict.mistakes import MistakeError
 
     chosen = load_homework(homework, course_root())
@@ -117,8 +117,8 @@ def bundle(
 
 
 def _homework(source: Path, named: str | None) -> Homework:
-    from softmark.grading.errors import UsageError
-    from softmark.grading.homework import course_root, homework_names, load_homework
+    from softmark.course.homework import course_root, homework_names, load_homework
+    from softmark.records.errors import UsageError
 
     root = course_root(source)
     names = homework_names(root)
@@ -131,7 +131,7 @@ def _tell_staff(result: Result) -> None:
     """Standard output: the platform shows it to staff only."""
     from rich.console import Console
 
-    from softmark.report.feedback import Audience
-    from softmark.report.table import show
+    from softmark.feedback.feedback import Audience
+    from softmark.feedback.terminal import show
 
     show(result, Console(width=STAFF_WIDTH), Audience.STAFF)

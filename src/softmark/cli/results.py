@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from softmark.batch.graded import Graded
+    from softmark.records.graded import Graded
     from softmark.report.grades import Grade
 
 Results = Annotated[Path, typer.Argument(help="The folder that `softmark grade` keeps results in.", show_default=False)]
@@ -37,7 +37,7 @@ def export(
 ) -> None:
     """Write marks in the form that a learning platform imports, and say whom it will not know."""
     from softmark.cli.class_run import some
-    from softmark.grading.errors import UsageError
+    from softmark.records.errors import UsageError
     from softmark.report.grades import class_grades, grades_of, without_mark
     from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
 
@@ -86,8 +86,8 @@ def regrade(
 ) -> None:
     """Say what grading again has changed: old and new marks, student by student and part by part."""
     from softmark.batch.journal import homework_of
-    from softmark.grading.errors import UsageError
-    from softmark.grading.homework import load_homework
+    from softmark.course.homework import load_homework
+    from softmark.records.errors import UsageError
     from softmark.report.regrade import compare
     from softmark.report.regrade_views import show_regrade, write_regrade
 
@@ -116,7 +116,7 @@ def _class_in(results: Path, *, outdated: list[str] | None = None, before: bool 
     """What counts in a folder of results: now, or before its last run."""
     from softmark.batch.journal import Journal, homework_of
     from softmark.cli.class_run import class_of
-    from softmark.grading.homework import load_homework
+    from softmark.course.homework import load_homework
 
     homework = load_homework(homework_of(results))
     with Journal(results, homework.name, write=False) as journal:
@@ -126,7 +126,7 @@ def _class_in(results: Path, *, outdated: list[str] | None = None, before: bool 
 def _leave_alone(results: Path, *files: Path | None) -> None:
     """The journal and the gradebook are not to be replaced by what is made of them."""
     from softmark.batch.journal import FILE
-    from softmark.grading.errors import UsageError
+    from softmark.records.errors import UsageError
     from softmark.report.gradebook import GRADES, TESTS
 
     kept = {(results / name).resolve() for name in (FILE, GRADES, TESTS)}
@@ -138,7 +138,7 @@ def _leave_alone(results: Path, *files: Path | None) -> None:
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
     """Why a file cannot be written."""
-    from softmark.grading.errors import UsageError
+    from softmark.records.errors import UsageError
 
     try:
         yield

@@ -40,7 +40,7 @@ def check(
 
 def _check_once(work: OwnWork, json: bool) -> int:
     """Check, print, and say with what exit code this ends."""
-    from softmark.grading.result import Status, encode
+    from softmark.records.result import Status, encode
 
     if json:
         with stdout_kept_clean():
@@ -49,7 +49,7 @@ def _check_once(work: OwnWork, json: bool) -> int:
     else:
         from rich.console import Console
 
-        from softmark.report.checked import show_checked
+        from softmark.feedback.checked import show_checked
 
         result = work.check()
         show_checked(result, Console())
@@ -60,8 +60,8 @@ def _check_once(work: OwnWork, json: bool) -> int:
 
 def _check_again(work: OwnWork, json: bool) -> int:
     """A file that cannot be read just now, because it is being saved, is no reason to stop watching it."""
-    from softmark.grading.errors import UsageError
     from softmark.intake.source import Unreadable
+    from softmark.records.errors import UsageError
 
     try:
         return _check_once(work, json)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from softmark.grading import versions
-from softmark.grading.handed import Handed
 from softmark.grading.missing_modules import missing_module
 from softmark.grading.missing_names import missing_name
 from softmark.grading.unreadable import PYTHON, unreadable
+from softmark.intake.submitted_files import Handed
 from softmark.sandbox.explain import message_of
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Raised

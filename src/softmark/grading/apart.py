@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from softmark.verdict.case import Case, at_once, judging
+from softmark.verdict.context import Case, at_once, judging
 
 _MOST = 20
 """Questions of one test. Only code that answers otherwise every time makes a test ask for more."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softmark.grading.advice import advised
-from softmark.grading.handed import Handed
+from softmark.intake.submitted_files import Handed
 from softmark.sandbox import explain
 from softmark.sandbox.wire import Frame, Raised
 

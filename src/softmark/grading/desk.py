@@ -15,13 +15,12 @@ from typing import Any
 import pytest
 from _pytest.subtests import SubtestReport
 
+from softmark.course.homework import Homework
+from softmark.course.testspecs import TestSpec, base_nodeid
 from softmark.grading import trial
 from softmark.grading.apart import Apart
-from softmark.grading.entries import MistakesOnDemand
-from softmark.grading.handed import Handed
+from softmark.grading.author_files import MistakesOnDemand
 from softmark.grading.hearing import seed_of
-from softmark.grading.homework import Homework
-from softmark.grading.marks import TestSpec, base_nodeid
 from softmark.grading.naming import name_mistakes
 from softmark.grading.own_time import running
 from softmark.grading.plugin import DESK
@@ -29,8 +28,9 @@ from softmark.grading.precedents import Precedents
 from softmark.grading.resolved_names import check_names
 from softmark.grading.session import StudentSession
 from softmark.grading.setters import listening
+from softmark.intake.submitted_files import Handed
 from softmark.sandbox.failures import SandboxLost
-from softmark.verdict.case import Case
+from softmark.verdict.context import Case
 from softmark.verdict.mistakes import Registry
 
 _NAMING_OF_A_CASE = 0.5  # seconds of processor time that looking for the name of one wrong answer may take

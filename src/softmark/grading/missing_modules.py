@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection
 
 from softmark.grading import versions
-from softmark.grading.handed import Handed
+from softmark.intake.submitted_files import Handed
 from softmark.sandbox.wire import Frame, Raised
 
 _NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from softmark.grading.handed import Handed
+from softmark.intake.submitted_files import Handed
 from softmark.sandbox.wire import Raised
 
 _NAME = re.compile(r"(?:name|variable) '(\w{1,60})'")

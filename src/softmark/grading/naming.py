@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from softmark.grading.trial import Trial
-from softmark.verdict.case import Check
+from softmark.records.verdict import Cause, Failed
+from softmark.verdict.context import Check
 from softmark.verdict.diagnose import common_causes
 from softmark.verdict.mistakes import Registry
-from softmark.verdict.model import Cause, Failed
 from softmark.verdict.truth import Truth
 
 

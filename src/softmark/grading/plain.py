@@ -16,18 +16,19 @@ from typing import Literal
 
 import pytest
 
+from softmark.course.homework import Homework, course_root, load_homework
+from softmark.course.pending import finished_test
+from softmark.course.testspecs import read_chosen, read_specs
 from softmark.grading.desk import Desk, homework_of
-from softmark.grading.errors import ConfigError, UsageError
-from softmark.grading.handed import Handed
-from softmark.grading.homework import Homework, course_root, load_homework
-from softmark.grading.marks import read_chosen, read_specs
-from softmark.grading.points import shown, total
-from softmark.grading.result import CaseResult, Outcome, VerdictData, finished_test
 from softmark.grading.session import StudentSession
 from softmark.intake.source import Refusal, Unreadable, check, read
+from softmark.intake.submitted_files import Handed
+from softmark.records.errors import ConfigError, UsageError
+from softmark.records.levels import Level
+from softmark.records.limits import Limits
+from softmark.records.points import shown, total
+from softmark.records.result import CaseResult, Outcome, VerdictData
 from softmark.sandbox.isolation import Sandbox, examine, forking_works, open_sandbox
-from softmark.sandbox.levels import Level
-from softmark.sandbox.limits import Limits
 from softmark.sandbox.walls import environment
 from softmark.sandbox.zygote import Zygote
 

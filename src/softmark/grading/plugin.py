@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from softmark.grading.marks import ALL_OR_NOTHING
+from softmark.course.testspecs import ALL_OR_NOTHING
 
 if TYPE_CHECKING:
     from softmark.grading.desk import Desk

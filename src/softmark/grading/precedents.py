@@ -31,8 +31,8 @@ import pytest
 from softmark.grading.hearing import STANDING, Hearing
 from softmark.grading.session import StudentSession
 from softmark.grading.trial import Trial
+from softmark.records.verdict import Failed
 from softmark.sandbox.asking import Question
-from softmark.verdict.model import Failed
 
 _CLOCKS = {"time", "timeit", "datetime", "benchmark", "resource"}
 _MOST_ANSWERS = 64

@@ -14,9 +14,9 @@ from importlib import import_module
 
 import torch
 
-from softmark.grading.errors import ConfigError
-from softmark.grading.homework import Homework, located
-from softmark.grading.strict_toml import Key
+from softmark.course.homework import Homework, located
+from softmark.course.toml import Key
+from softmark.records.errors import ConfigError
 
 
 def check_names(homework: Homework) -> None:

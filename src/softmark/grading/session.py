@@ -18,21 +18,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from softmark.course.homework import Homework
 from softmark.grading.advice import advised
 from softmark.grading.cells import CellReport
-from softmark.grading.handed import Handed
 from softmark.grading.hearing import STANDING, Hearing, digest, seed_of
-from softmark.grading.homework import Homework
 from softmark.grading.own_time import OwnTime
 from softmark.grading.standings import Standings
+from softmark.intake.submitted_files import Handed
+from softmark.records.limits import Limits
+from softmark.records.time_allowed import Spent, of_the_whole
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
-from softmark.sandbox.forbidden import MOST_MENTIONS
 from softmark.sandbox.isolation import Sandbox
-from softmark.sandbox.limits import Limits
-from softmark.sandbox.time_allowed import Spent, of_the_whole
 from softmark.sandbox.wire import Frame, Raised
+from softmark.sandbox.worker.forbidden import MOST_MENTIONS
 from softmark.verdict.standing import Standing
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit

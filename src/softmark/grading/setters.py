@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-from softmark.grading.marks import TestSpec
-from softmark.grading.points import exact, shown
+from softmark.course.testspecs import TestSpec
+from softmark.records.points import exact, shown
 
 SCORE = "__score__"
 LEADERBOARD_VALUE = "__leaderboard_value__"

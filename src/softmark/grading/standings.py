@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from softmark.grading.homework import PartSpec
+from softmark.course.homework import PartSpec
 from softmark.verdict.standing import UNKNOWN, Standing
 
 if TYPE_CHECKING:

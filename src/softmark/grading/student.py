@@ -15,20 +15,20 @@ from typing import Any
 
 import torch
 
+from softmark.course.signatures import as_called
 from softmark.grading.advice import advised
-from softmark.grading.handed import Handed
 from softmark.grading.session import NotLoadable, StudentSession
-from softmark.grading.signatures import as_called
-from softmark.grading.verdict_data import OF_THE_WORKER
+from softmark.intake.submitted_files import Handed
+from softmark.records.verdict import Category, CodeLine, Failed, Verdict
+from softmark.records.verdict_data import OF_THE_WORKER
 from softmark.sandbox.explain import NOT_AS_NAMED, class_name
 from softmark.sandbox.failures import StudentFailure
-from softmark.sandbox.forbidden import UNSEEN
 from softmark.sandbox.wire import Frame, Handle, Meta
+from softmark.sandbox.worker.forbidden import UNSEEN
 from softmark.verdict.callee import Answer, Gradients, OpCount
-from softmark.verdict.case import current
+from softmark.verdict.context import current
 from softmark.verdict.describe import shape
 from softmark.verdict.leaves import size_of
-from softmark.verdict.model import Category, CodeLine, Failed, Verdict
 
 
 class Student:

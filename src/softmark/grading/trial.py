@@ -22,14 +22,14 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from softmark.grading.marks import TestSpec, case_id
-from softmark.grading.points import FULL, share_of_case
-from softmark.grading.result import CaseResult, Outcome
+from softmark.course.testspecs import TestSpec, case_id
 from softmark.grading.setters import SetterError, Spoken
-from softmark.grading.verdict_data import VerdictData, recorded
+from softmark.records.points import FULL, share_of_case
+from softmark.records.result import CaseResult, Outcome
+from softmark.records.verdict import LONGEST_TEXT, Category, Failed
+from softmark.records.verdict_data import VerdictData, recorded
 from softmark.sandbox.failures import GraderFault, UnsendableRequest
-from softmark.verdict.case import Case, judging
-from softmark.verdict.model import LONGEST_TEXT, Category, Failed
+from softmark.verdict.context import Case, judging
 
 _OWN_MESSAGE = 500
 _EVASIONS = (pytest.skip.Exception, pytest.xfail.Exception)

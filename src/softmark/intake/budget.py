@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from softmark.intake.place import Place
+from softmark.intake.location import Place
 from softmark.intake.source import Refusal, TooLarge
 
 MOST_BYTES = 150_000_000

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from softmark.intake.gather import Piece
 from softmark.intake.handed_in import Collection, Entry, Student
+from softmark.intake.location import FOLDER, Item, Place
 from softmark.intake.names import key, safe_id, show
-from softmark.intake.place import FOLDER, Item, Place
 from softmark.intake.plain import by_name
 from softmark.intake.submission import Submission
 from softmark.intake.wanted import Wanted

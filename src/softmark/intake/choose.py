@@ -10,9 +10,9 @@ from hashlib import sha256
 from softmark.intake.budget import TooMuchToRead
 from softmark.intake.definitions import defined, unfinished
 from softmark.intake.gather import Found, Gathered
+from softmark.intake.location import FILE
+from softmark.intake.misspellings import ending, is_slip
 from softmark.intake.names import key, nfc
-from softmark.intake.place import FILE
-from softmark.intake.slips import ending, is_slip
 from softmark.intake.source import Refusal
 from softmark.intake.wanted import Wanted
 

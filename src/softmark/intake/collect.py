@@ -14,9 +14,9 @@ from softmark.intake.archive import OF_A_CLASS, Archive
 from softmark.intake.folder import Folder
 from softmark.intake.gather import Piece
 from softmark.intake.handed_in import Collection, Entry
+from softmark.intake.location import FILE, FOLDER, Item, Place
+from softmark.intake.misspellings import ending
 from softmark.intake.names import show, unique_ids
-from softmark.intake.place import FILE, FOLDER, Item, Place
-from softmark.intake.slips import ending
 from softmark.intake.source import Refusal, Unreadable, open_regular
 from softmark.intake.submission import Refused, Submission
 from softmark.intake.wanted import Wanted

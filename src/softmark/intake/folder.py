@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from softmark.intake import source
+from softmark.intake.location import FILE, FOLDER, Item
 from softmark.intake.names import show
-from softmark.intake.place import FILE, FOLDER, Item
 from softmark.intake.source import Refusal, Unreadable
 
 MOST_ITEMS = 100_000

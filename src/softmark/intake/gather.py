@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from softmark.intake.archive import OF_A_STUDENT, Archive
 from softmark.intake.budget import Budget
+from softmark.intake.location import FILE, FOLDER, Item, Place
+from softmark.intake.misspellings import ending
 from softmark.intake.names import is_junk, show
 from softmark.intake.notebook import LARGEST as LARGEST_NOTEBOOK
-from softmark.intake.place import FILE, FOLDER, Item, Place
-from softmark.intake.slips import ending
 from softmark.intake.source import LARGEST, Refusal, TooLarge
 
 MOST_FILES, DEEPEST = 5000, 12

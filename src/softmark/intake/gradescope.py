@@ -25,11 +25,11 @@ from dataclasses import dataclass, field
 
 from softmark.intake.gather import Piece
 from softmark.intake.handed_in import Collection, Entry, Student
-from softmark.intake.moments import moment
+from softmark.intake.location import FILE, FOLDER, Item, Place
 from softmark.intake.names import safe_id, show
-from softmark.intake.place import FILE, FOLDER, Item, Place
 from softmark.intake.plain import by_name
 from softmark.intake.submission import Submission
+from softmark.intake.timestamps import moment
 from softmark.intake.wanted import Wanted
 
 METADATA, LARGEST_METADATA = "submission_metadata.yml", 400_000_000

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from softmark.intake.handed_in import Student
-from softmark.intake.moments import moment
 from softmark.intake.names import show
 from softmark.intake.source import Refusal, Unreadable, read
+from softmark.intake.timestamps import moment
 
 NAME, LARGEST = "submission_metadata.json", 50_000_000
 

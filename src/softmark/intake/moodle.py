@@ -11,8 +11,8 @@ from collections import defaultdict
 
 from softmark.intake.gather import Piece
 from softmark.intake.handed_in import Collection, Entry, Student
+from softmark.intake.location import FOLDER, Item, Place
 from softmark.intake.names import safe_id, show
-from softmark.intake.place import FOLDER, Item, Place
 from softmark.intake.plain import by_name, named
 from softmark.intake.submission import Refused, Submission
 from softmark.intake.wanted import Wanted

@@ -11,13 +11,13 @@ from pathlib import PurePath
 
 from softmark.intake.gather import Piece
 from softmark.intake.handed_in import Collection, Entry, Student
-from softmark.intake.moments import moment
+from softmark.intake.location import FOLDER, Item, Place
+from softmark.intake.misspellings import ending
 from softmark.intake.names import safe_id, show
-from softmark.intake.place import FOLDER, Item, Place
 from softmark.intake.plain import by_name, contents, holds, holds_somewhere, of_folder, visible
-from softmark.intake.slips import ending
 from softmark.intake.source import Refusal
 from softmark.intake.submission import Submission
+from softmark.intake.timestamps import moment
 from softmark.intake.wanted import Wanted
 
 SUBMITTED, TIMESTAMP = "submitted", "timestamp.txt"

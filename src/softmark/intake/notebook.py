@@ -5,7 +5,7 @@ of an unknown kind must cost nobody their work; it also upgrades old files by to
 metadata and attachments are not looked at here, so whatever a version, a tool or a student writes there does no harm,
 and the kernel is Python whatever the file says. Nor do outputs cost anything, however large they are: how the JSON is
 read is in notebook_json.py. The code is not parsed: a magic, a syntax error or a hostile cell is for the walled worker
-to find (sandbox/cells.py).
+to find (sandbox/worker/cells.py).
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from softmark.intake.beside import beside, summary
 from softmark.intake.choose import Main, choose, exact
+from softmark.intake.companions import beside, summary
 from softmark.intake.definitions import invisible
 from softmark.intake.gather import Gathered, Piece, gather, look_through_zips
 from softmark.intake.handed_in import HandedIn
-from softmark.intake.slips import ending
+from softmark.intake.misspellings import ending
 from softmark.intake.source import Refusal, check
 from softmark.intake.wanted import Wanted
 

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softmark.batch.graded import Graded
-from softmark.grading.handed import COUNTED
-from softmark.grading.points import shown
-from softmark.grading.result import Result, Status
-from softmark.report.escape import log_safe, message, one_line
+from softmark.feedback.escape import log_safe, message, one_line
+from softmark.intake.submitted_files import COUNTED
+from softmark.records.graded import Graded
+from softmark.records.points import shown
+from softmark.records.result import Result, Status
 from softmark.report.same_reason import SameReason
 
 MOST_NAMED = 40

@@ -1,7 +1,7 @@
 """CSV files that a spreadsheet opens as they are meant: text as text, numbers as numbers, nothing as a formula.
 
 Text is always quoted, and numbers never are. Text that a spreadsheet would take for a formula has an apostrophe put
-before it, and invisible characters are written out (report/escape.py): a script that needs the original name takes
+before it, and invisible characters are written out (feedback/escape.py): a script that needs the original name takes
 away one leading apostrophe. Lines end with a single newline.
 """
 
@@ -12,8 +12,8 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from softmark.report.atomic import replacement
-from softmark.report.escape import cell, one_line
+from softmark.feedback.escape import cell, one_line
+from softmark.feedback.safe_files import replacement
 
 Cell = str | float | None
 

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from softmark.batch.graded import Graded, StudentData
-from softmark.grading.points import total
-from softmark.grading.record import Record
-from softmark.grading.result import PartResult, Status
+from softmark.records.graded import Graded, StudentData
+from softmark.records.points import total
+from softmark.records.record import Record
+from softmark.records.result import PartResult, Status
 
 
 class Grade(Record, frozen=True):

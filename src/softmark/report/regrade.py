@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from softmark.batch.graded import Graded
-from softmark.grading.points import total
-from softmark.grading.provenance import software_of
-from softmark.grading.record import Record
+from softmark.course.digest import software_of
+from softmark.records.graded import Graded
+from softmark.records.points import total
+from softmark.records.record import Record
 from softmark.report.grades import Grade, class_grades, grades_of
 
 

@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from softmark.grading.points import shown, total
+from softmark.feedback.escape import log_safe, one_line
+from softmark.records.points import shown, total
 from softmark.report.csv_cells import csv_line, write_csv
-from softmark.report.escape import log_safe, one_line
 from softmark.report.regrade import Change, Difference, Regrade, Single, summary
 
 COLUMNS = ("id", "name", "what", "old", "new", "change", "status")

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from softmark.grading.result import Outcome, Result, Status
+from softmark.records.result import Outcome, Result, Status
 
 FEWEST = 3
 """In a smaller class two who made the same mistake would be most of it."""

@@ -17,10 +17,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
+from softmark.records.time_allowed import Allowed
 from softmark.sandbox import explain, wire
 from softmark.sandbox.failures import StudentFailure, UnsendableRequest
 from softmark.sandbox.replies import checked_reply
-from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.zygote import Ended
 
 _TIMES = 16

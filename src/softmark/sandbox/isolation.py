@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from softmark.sandbox import landlock, probe, rlimits
+from softmark.records.levels import Level
+from softmark.records.limits import Limits
 from softmark.sandbox.asking import StudentProcess
-from softmark.sandbox.bare import BareProcess
-from softmark.sandbox.child import ChildProcess
 from softmark.sandbox.clock import is_debugged
 from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
-from softmark.sandbox.levels import Level
-from softmark.sandbox.limits import Limits
+from softmark.sandbox.in_child import ChildProcess
+from softmark.sandbox.in_process import BareProcess
 from softmark.sandbox.process import ForkedWorker
 from softmark.sandbox.scratch import ScratchRoot
 from softmark.sandbox.spawned import SpawnedWorker
 from softmark.sandbox.uids import UidLease
-from softmark.sandbox.walls import Walls, environment
+from softmark.sandbox.walls import Walls, environment, landlock, rlimits
+from softmark.sandbox.worker import probe
 from softmark.sandbox.zygote import Ended, Zygote
 
 _PROBE_SECONDS = 10.0

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import msgspec
 
-from softmark.sandbox import landlock
-from softmark.sandbox.facts import Machine
+from softmark.records.levels import Level
+from softmark.records.limits import Limits
 from softmark.sandbox.isolation import Finding, forking_works, highest
-from softmark.sandbox.levels import Level
-from softmark.sandbox.limits import Limits
+from softmark.sandbox.machine_info import Machine
 from softmark.sandbox.room import fitting
+from softmark.sandbox.walls import landlock
 from softmark.sandbox.zygote import Zygote
 
 

@@ -25,13 +25,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from softmark.records.limits import Limits
+from softmark.records.time_allowed import Allowed
 from softmark.sandbox import explain, procfs, scratch, wire
 from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.disk import Disk, in_turn
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
-from softmark.sandbox.limits import Limits
-from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.walls import Walls
 from softmark.sandbox.zygote import Ended, Zygote
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from softmark.sandbox.wire_values import MAX_ITEMS
+from softmark.sandbox.wire.values import MAX_ITEMS
 
 _LIST, _RESULT = "return a list", "return its result"
 _PLAIN = "return numbers, lists, arrays or tensors"

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
 
-from softmark.sandbox.limits import Limits
+from softmark.records.limits import Limits
 
 _ENGINE_MB = 250  # the engine with torch and the hidden tests
 _LANE_MB = 150  # a zygote's own pages, and what a worker copies of them

@@ -18,12 +18,12 @@ import time
 from pathlib import Path
 from typing import IO, NoReturn
 
+from softmark.records.limits import Limits
+from softmark.records.time_allowed import Allowed
 from softmark.sandbox import explain, scratch, wire
 from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, StudentFailure
-from softmark.sandbox.limits import Limits
-from softmark.sandbox.time_allowed import Allowed
 from softmark.sandbox.zygote import Ended
 
 _TICK = 0.01  # seconds between looks at readers that have not ended yet

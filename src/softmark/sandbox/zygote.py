@@ -46,12 +46,13 @@ from typing import Any
 
 import msgspec
 
-from softmark.sandbox import leftovers, pages, procfs, worker
+from softmark.records.limits import Limits
+from softmark.sandbox import huge_pages as pages
+from softmark.sandbox import leftovers, procfs, worker
 from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.leftovers import Owner
-from softmark.sandbox.limits import Limits
-from softmark.sandbox.rehearsal import rehearse
 from softmark.sandbox.walls import Walls, prepare
+from softmark.sandbox.warm_up import rehearse
 
 _PACKET = 65536
 _PR_SET_CHILD_SUBREAPER = 36

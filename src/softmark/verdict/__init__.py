@@ -1,5 +1,6 @@
 """The verdict room: two values in, right or wrong out, by how much, and why. Knows nothing of walls or of grading."""
 
+from softmark.records.verdict import Category, Cause, CodeLine, Failed, Picture, Verdict
 from softmark.verdict.agree import agree
 from softmark.verdict.call_properties import (
     keeps_dtype,
@@ -10,7 +11,7 @@ from softmark.verdict.call_properties import (
 )
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable
 from softmark.verdict.carried import errs, holds, inherited
-from softmark.verdict.case import Case, Check, current, judging
+from softmark.verdict.context import Case, Check, current, judging
 from softmark.verdict.diagnose import common_causes, require_seen
 from softmark.verdict.draw import draw
 from softmark.verdict.gradients import gradients_agree
@@ -23,7 +24,6 @@ from softmark.verdict.mistakes import (
     equivalent,
     mistake,
 )
-from softmark.verdict.model import Category, Cause, CodeLine, Failed, Picture, Verdict
 from softmark.verdict.properties import (
     batch_independent,
     causal,

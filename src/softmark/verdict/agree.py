@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
+from softmark.records.verdict import Category, Cause, Failed, Verdict
 from softmark.verdict.callee import Answer, StudentCallable, ask, named
 from softmark.verdict.carried import is_carried, require_called
-from softmark.verdict.case import Case, current
 from softmark.verdict.compare import Difference, compare
+from softmark.verdict.context import Case, current
 from softmark.verdict.diagnose import NAMEABLE, causes_of, probe
-from softmark.verdict.model import Category, Cause, Failed, Verdict
 from softmark.verdict.truth import numeric_leaves, truth_of
 
 

@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 
 import torch
 
+from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict import describe
 from softmark.verdict.callee import StudentCallable, ask
-from softmark.verdict.case import current
+from softmark.verdict.context import current
 from softmark.verdict.describe import kind, plural
 from softmark.verdict.leaves import is_numeric, tensor_of, tensors_in
-from softmark.verdict.model import Category, Failed, Verdict
 from softmark.verdict.tolerance import SINGLE, level_of
 
 _AT_A_TIME = 1 << 20

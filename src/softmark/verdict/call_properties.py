@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
+from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict.answered import fail, looked_at, record
 from softmark.verdict.callee import StudentCallable, ask, named
 from softmark.verdict.describe import dtype_name, kind
 from softmark.verdict.leaves import map_tensors, tensors_in
-from softmark.verdict.model import Category, Failed, Verdict
 
 
 def leaves_inputs(got: StudentCallable, *args: Any, **kwargs: Any) -> None:

@@ -22,12 +22,12 @@ from typing import Any
 
 import torch
 
+from softmark.records.verdict import Failed
 from softmark.verdict.callee import ask
-from softmark.verdict.case import Case, current
 from softmark.verdict.compare import agrees
+from softmark.verdict.context import Case, current
 from softmark.verdict.dependence import Call, Moves, NotCarried, named, require_dependence, require_effect
 from softmark.verdict.leaves import map_tensors
-from softmark.verdict.model import Failed
 from softmark.verdict.plant import Target, instead, out_of_reach, planted, reachable
 from softmark.verdict.standing import Standing
 from softmark.verdict.truth import Truth, numeric_leaves

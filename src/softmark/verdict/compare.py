@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
+from softmark.records.verdict import Category, Picture
 from softmark.verdict import describe
 from softmark.verdict.describe import place
 from softmark.verdict.leaves import NUMBERS, flatten, is_numeric, tensor_of
-from softmark.verdict.model import Category, Picture
 from softmark.verdict.patterns import of_shapes, of_values
 from softmark.verdict.structure import mistyped, refused_numbers
 from softmark.verdict.truth import Truth

@@ -18,10 +18,10 @@ from typing import Any
 
 import torch
 
-from softmark.verdict.case import Case, Check
+from softmark.records.verdict import Category, Cause, Verdict
 from softmark.verdict.compare import agrees, compare
+from softmark.verdict.context import Case, Check
 from softmark.verdict.mistakes import Mistake, MistakeError, Registry
-from softmark.verdict.model import Category, Cause, Verdict
 from softmark.verdict.outcome import outcome, run
 from softmark.verdict.plant import Target, parts, reachable
 from softmark.verdict.truth import Truth

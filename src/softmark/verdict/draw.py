@@ -6,7 +6,7 @@ from typing import overload
 
 import torch
 
-from softmark.verdict.case import current
+from softmark.verdict.context import current
 
 Size = int | tuple[int, ...]
 

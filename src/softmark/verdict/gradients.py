@@ -11,12 +11,12 @@ from typing import Any
 
 import torch
 
+from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict.callee import StudentCallable, named
-from softmark.verdict.case import current
 from softmark.verdict.compare import compare
+from softmark.verdict.context import current
 from softmark.verdict.leaves import map_tensors, tensors_in
 from softmark.verdict.memory import remembered
-from softmark.verdict.model import Category, Failed, Verdict
 from softmark.verdict.truth import computed, in_float64, truth_of
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from softmark.records.verdict import Category
 from softmark.verdict import describe
 from softmark.verdict.answered import (
     UNMOVED,
@@ -27,9 +28,8 @@ from softmark.verdict.answered import (
     same_leaf,
 )
 from softmark.verdict.callee import StudentCallable, ask
-from softmark.verdict.case import current
+from softmark.verdict.context import current
 from softmark.verdict.leaves import flatten
-from softmark.verdict.model import Category
 from softmark.verdict.tolerance import SINGLE, level_of
 
 LOUD = 10.0

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import torch
 
+from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict.callee import StudentCallable, ask, named
-from softmark.verdict.case import current
+from softmark.verdict.context import current
 from softmark.verdict.draw import draw
 from softmark.verdict.leaves import map_tensors
-from softmark.verdict.model import Category, Failed, Verdict
 from softmark.verdict.truth import numeric_leaves
 
 

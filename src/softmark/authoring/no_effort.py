@@ -1,0 +1,92 @@
+"""Submissions that know nothing, and must earn nothing: the starter, and the same kind of answer for every part.
+
+A constant of the right shape takes the shape from a copy of the reference, and only the shape: nobody is paid for that.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from softmark.authoring.starter import cut
+from softmark.course.homework import Homework
+
+_ANSWERS = {
+    "none": "return None",
+    "first_argument": "return args[0] if args else next(iter(kwargs.values()), None)",
+    "zeros": "return torch.zeros(2, 3, dtype=torch.float64)",
+    "ones": "return torch.ones(2, 3, dtype=torch.float64)",
+    "nan": "return torch.full((2, 3), float('nan'), dtype=torch.float64)",
+    "empty": "return torch.empty(0, dtype=torch.float64)",
+    "error": "raise ValueError('a part that always raises')",
+}
+
+_FUNCTION = """
+def {name}(*args, **kwargs):
+    {body}
+"""
+
+_CLASS = """
+class {name}(torch.nn.Module):
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, *args, **kwargs):
+        {body}
+"""
+
+_CONSTANT = """
+def _constant(value):
+    if isinstance(value, torch.Tensor):
+        return torch.full_like(value, True if value.dtype is torch.bool else 0.5)
+    if isinstance(value, (tuple, list)):
+        return type(value)(_constant(item) for item in value)
+    return value
+"""
+
+_CONSTANT_FUNCTION = """
+_right_{name} = {name}
+
+
+def {name}(*args, **kwargs):
+    try:
+        return _constant(_right_{name}(*args, **kwargs))
+    except Exception:
+        return None
+"""
+
+_CONSTANT_CLASS = """
+class {name}({name}):
+    def __init__(self, *args, **kwargs):
+        try:
+            super().__init__(*args, **kwargs)
+        except Exception:
+            torch.nn.Module.__init__(self)
+
+    def forward(self, *args, **kwargs):
+        try:
+            return _constant(super().forward(*args, **kwargs))
+        except Exception:
+            return None
+"""
+
+
+def starter(homework: Homework) -> str:
+    """What students are handed out, handed in as it is; cut anew where nothing is handed out yet."""
+    handed_out = homework.root / "assignments" / homework.name / homework.file
+    if handed_out.is_file():
+        return handed_out.read_text(encoding="utf-8")
+    return cut(homework.reference.read_text(encoding="utf-8"), homework)
+
+
+def trivial_submissions(homework: Homework) -> dict[str, str]:
+    """Source texts by name."""
+    reference = homework.reference.read_text(encoding="utf-8")
+    classes = {node.name for node in ast.parse(reference).body if isinstance(node, ast.ClassDef)}
+    names = [name for part in homework.parts for name in part.functions]
+    submissions = {}
+    for label, body in _ANSWERS.items():
+        pieces = [(_CLASS if name in classes else _FUNCTION).format(name=name, body=body) for name in names]
+        submissions[label] = "import torch\n\n" + "\n".join(pieces)
+    pieces = [(_CONSTANT_CLASS if name in classes else _CONSTANT_FUNCTION).format(name=name) for name in names]
+    submissions["right_shaped_constant"] = reference + _CONSTANT + "\n".join(pieces)
+    return submissions

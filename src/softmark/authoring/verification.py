@@ -1,0 +1,60 @@
+"""The proof that the graders grade: every claim about a homework's hidden tests, tried in the real sandbox.
+
+For each homework: the reference and every equivalent earn everything; the starter and every trivial submission earn
+nothing; each mistake, planted alone into the reference, costs marks in its own part and in no part that does not
+depend on it, and is named; right and wrong answers keep a distance of a hundred times from the tolerance on either
+side (claims.py); a second run in another order, on another engine, which takes no precedents, says the same
+(repetition.py); and what is handed out is of today, with public tests that the reference passes and the starter does
+not (handed_out.py). What does not hold is a `Hole`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from softmark.authoring.claims import judge
+from softmark.authoring.gaps import Hole, Proof
+from softmark.authoring.handed_out import judge_handed_out
+from softmark.authoring.no_effort import starter, trivial_submissions
+from softmark.authoring.plant import plant
+from softmark.authoring.repetition import judge_repetition
+from softmark.authoring.variants import Series, Subject, grade_all
+from softmark.course.homework import Homework
+from softmark.grading.author_files import entries_of
+from softmark.verdict.mistakes import Registry
+
+__all__ = ["Hole", "Proof", "prove"]
+
+
+def prove(homeworks: Sequence[Homework], jobs: int) -> list[Proof]:
+    """Grade everything there is to grade, and judge it."""
+    solved = [homework for homework in homeworks if homework.reference.is_file()]
+    registries = [entries_of(homework) for homework in solved]
+    series = [
+        Series(homework, _subjects(homework, registry)) for homework, registry in zip(solved, registries, strict=True)
+    ]
+    graded = grade_all(series, jobs)
+    proofs = [judge(one, registry, results) for one, registry, results in zip(series, registries, graded, strict=True)]
+    judge_repetition(proofs, series, graded, jobs)
+    for proof, homework in zip(proofs, solved, strict=True):
+        judge_handed_out(proof, homework)
+    by_name = {proof.homework: proof for proof in proofs}
+    return [by_name.get(homework.name) or _unsolved(homework) for homework in homeworks]
+
+
+def _unsolved(homework: Homework) -> Proof:
+    proof = Proof(homework.name)
+    name = homework.reference.relative_to(homework.root).as_posix()
+    proof.hole("reference", f"there is no {name}: without the solution nothing can be proved, write it first")
+    return proof
+
+
+def _subjects(homework: Homework, registry: Registry) -> list[Subject]:
+    source = homework.reference.read_text(encoding="utf-8")
+    return [
+        Subject("reference", homework.file, source),
+        *(Subject("equivalent", entry.name, plant(source, entry)) for entry in registry.equivalents),
+        Subject("starter", "starter", starter(homework)),
+        *(Subject("trivial", name, text) for name, text in trivial_submissions(homework).items()),
+        *(Subject("mistake", entry.name, plant(source, entry)) for entry in registry.mistakes),
+    ]

@@ -1,0 +1,186 @@
+"""Finds what a student's code imports that is not installed where it is graded. For `softmark check`, before that.
+
+The student's own machine may have it, so that nothing fails there. A name is followed from the functions that are asked
+for through the student's own definitions to the import that it comes from: in the text of a file, in the functions of a
+notebook.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from softmark.intake.submitted_files import Handed
+
+_NOT_WHILE_GRADING = {"__name__", "TYPE_CHECKING"}
+ALWAYS_THERE = frozenset({"numpy", "softmark", "torch", "__main__", "__future__"}) | sys.stdlib_module_names
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A library that is not there while grading, where it is imported or used, and who needs it."""
+
+    library: str
+    file: str = ""
+    line: int = 0
+    user: str = ""
+    """A function that is asked for and needs it; empty if none does."""
+
+    @property
+    def sentence(self) -> str:
+        """The warning."""
+        there = f"`{self.library}`, which is not installed where it is graded"
+        place = f"{self.file}, line {self.line}: " if self.file else ""
+        if self.user:
+            return f"{place}`{self.user}` needs {there}: write it with torch or NumPy"
+        return f"{place}imports {there}: what uses it fails there, everything else is graded"
+
+
+@dataclass
+class _Own:
+    """What one name of the student's own stands for: which names it uses, and what it imports itself."""
+
+    file: str
+    line: int
+    uses: set[str]
+    imports: dict[str, int]
+
+
+def of_files(handed: Handed, wanted: Iterable[str], packages: Collection[str]) -> list[Foreign]:
+    """Return each library that the files of a submission import and grading lacks, with a function that needs it."""
+    known = ALWAYS_THERE | set(packages) | {file.partition(".")[0].partition("/")[0] for file in handed.files}
+    trees = list(_parsed(handed))
+    imported: dict[str, tuple[str, str, int]] = {}
+    everything: list[Foreign] = []
+    for file, tree in trees:
+        for library, name, line in _imports(tree):
+            if library not in known:
+                imported.setdefault(name, (library, file, line))
+                everything.append(Foreign(library, file, line))
+    own = _definitions(trees)
+    found: dict[str, Foreign] = {}
+    for user in wanted:
+        reached, inside = _reached(user, own)
+        for library, file, line in (*(imported[name] for name in sorted(reached & imported.keys())), *inside):
+            if library not in known:
+                found.setdefault(library, Foreign(library, file, line, user))
+    return list({**{foreign.library: foreign for foreign in reversed(everything)}, **found}.values())
+
+
+def of_namespace(namespace: Mapping[str, Any], wanted: Iterable[str], packages: Collection[str]) -> list[Foreign]:
+    """Return the libraries that functions of a notebook need and grading lacks; what only plots need is no matter."""
+    known = ALWAYS_THERE | set(packages)
+    found: dict[str, Foreign] = {}
+    for user in wanted:
+        for library in sorted(_needed(user, namespace)):
+            if library not in known and not Path(f"{library}.py").is_file():
+                found.setdefault(library, Foreign(library, user=user))
+    return list(found.values())
+
+
+def _needed(user: str, namespace: Mapping[str, Any]) -> set[str]:
+    """The libraries that a function of a notebook needs, directly or through other functions of the notebook."""
+    libraries: set[str] = set()
+    seen: set[str] = set()
+    unseen = [user]
+    while unseen:
+        name = unseen.pop()
+        thing = namespace.get(name)
+        if name in seen or thing is None:
+            continue
+        seen.add(name)
+        module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
+        if module != "__main__":
+            libraries |= {module.partition(".")[0]} if isinstance(module, str) else set()
+            continue
+        for code in _codes(thing):
+            imported = {i.argval for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"}
+            libraries |= {name.partition(".")[0] for name in imported}
+            unseen += code.co_names
+    return libraries
+
+
+def _codes(thing: Any) -> Iterator[CodeType]:
+    """The code of a function, or of a class's methods, with that of the functions inside."""
+    members = vars(thing).values() if isinstance(thing, type) else [thing]
+    unseen = [member.__code__ for member in members if isinstance(member, FunctionType)]
+    while unseen:
+        code = unseen.pop()
+        yield code
+        unseen += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+
+
+def _parsed(handed: Handed) -> Iterator[tuple[str, ast.Module]]:
+    for file in (*handed.loaded, *(file for file in handed.files if file not in handed.loaded)):
+        try:
+            yield file, ast.parse(handed.files[file])
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue  # told where it is loaded
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[str, str, int]]:
+    """Every import: the library, the name that it sets, the line."""
+    for node in _run(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                library = alias.name.partition(".")[0]
+                yield library, alias.asname or library, node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield node.module.partition(".")[0], alias.asname or alias.name, node.lineno
+
+
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node of what is run while grading.
+
+    Left out are type hints, what stands under `if __name__ …` or `if TYPE_CHECKING`, and what `try` has a way out for.
+    """
+    unseen = [node]
+    while unseen:
+        place = unseen.pop()
+        yield place
+        left_out: list[ast.AST | None] = [getattr(place, "annotation", None), getattr(place, "returns", None)]
+        if isinstance(place, ast.If) and _NOT_WHILE_GRADING & {
+            n.id for n in ast.walk(place.test) if isinstance(n, ast.Name)
+        }:
+            left_out += place.body
+        if isinstance(place, ast.Try) and place.handlers:
+            left_out += place.body
+        unseen += [child for child in ast.iter_child_nodes(place) if not any(child is out for out in left_out)]
+
+
+def _definitions(trees: list[tuple[str, ast.Module]]) -> dict[str, _Own]:
+    """What each function, class or variable outside of all functions uses; the last of a name counts."""
+    own: dict[str, _Own] = {}
+    for file, tree in reversed(trees):
+        for node in tree.body:
+            for name in _set_by(node):
+                uses = {part.id for part in _run(node) if isinstance(part, ast.Name)}
+                own[name] = _Own(file, node.lineno, uses, {library: line for library, _, line in _imports(node)})
+    return own
+
+
+def _set_by(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    return []
+
+
+def _reached(user: str, own: Mapping[str, _Own]) -> tuple[set[str], list[tuple[str, str, int]]]:
+    """All names that a function needs, directly or through others, and the imports within them."""
+    reached, unseen = set(), [user]
+    while unseen:
+        name = unseen.pop()
+        if name not in reached:
+            reached.add(name)
+            unseen += own[name].uses if name in own else ()
+    found = [(library, own[n].file, line) for n in reached if n in own for library, line in own[n].imports.items()]
+    return reached, sorted(found)

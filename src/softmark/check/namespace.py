@@ -1,0 +1,118 @@
+"""Level `none` for a notebook: what is asked for is in the notebook's namespace, and there is no file.
+
+The notebook goes on after the check, so nothing of it is put back or reset: not its directory, its output, its warnings
+or its default dtype. Only random generators are seeded for each test; who calls restores them (`keeping_generators`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import random
+import tempfile
+import traceback
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+
+from softmark.records.levels import Level
+from softmark.records.limits import Limits
+from softmark.sandbox.in_process import BareProcess
+from softmark.sandbox.wire import Frame, Raised
+from softmark.sandbox.worker import Worker, calls, raised
+from softmark.sandbox.worker.forbidden import Guard
+from softmark.sandbox.worker.loading import Loaded
+
+
+class Notebook:
+    """A sandbox whose every student process is the notebook itself."""
+
+    level = Level.NONE
+
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
+        self._namespace = namespace
+        self._cells = _cells(namespace)
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The text of each cell that defines something, under the name it has in messages."""
+        return {name: "".join(linecache.getlines(file)).encode() for file, name in self._cells.items()}
+
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess:
+        return _NotebookProcess(self._namespace, self._cells, limits)
+
+    def close(self) -> None:
+        pass
+
+
+class _NotebookProcess(BareProcess):
+    def __init__(self, namespace: Mapping[str, Any], cells: Mapping[str, str], limits: Limits) -> None:
+        super().__init__(Path.cwd(), limits)
+        self._namespace = namespace
+        self._worker = _NotebookWorker(namespace, cells)
+
+    def _is_own(self, frame: FrameType) -> bool:
+        return frame.f_globals is self._namespace
+
+
+class _NotebookWorker(Worker):
+    def __init__(self, namespace: Mapping[str, Any], cells: Mapping[str, str]) -> None:
+        super().__init__(tempfile.gettempdir())
+        self._namespace, self._cells = namespace, cells
+
+    def _dispatch(self, request: dict[Any, Any]) -> dict[str, Any]:
+        if request["op"] == "load":
+            module = types.ModuleType("notebook")
+            vars(module).update({name: thing for name, thing in self._namespace.items() if not name.startswith("_")})
+            self._submission = Loaded(module, Guard(request["rules"]), [])
+            return {"names": self._submission.names(request.get("wanted")), "mentions": []}
+        if self._submission is None:
+            raise RuntimeError("a call arrived before the notebook was looked at")
+        if request["seed"] is not None:
+            _seed(request["seed"])
+            self._submission.forget_handles()
+        return calls.perform(self._submission, request)
+
+    def _describe(self, error: BaseException) -> Raised:
+        frames = tuple(
+            Frame(self._cells[frame.f_code.co_filename], line, frame.f_code.co_name, "")
+            for frame, line in traceback.walk_tb(error.__traceback__)
+            if frame.f_code.co_filename in self._cells
+        )
+        told = raised.describe(error, self._scratch)
+        return Raised(cls=told.cls, message=told.message, frames=frames, notes=told.notes)
+
+
+@contextmanager
+def keeping_generators() -> Iterator[None]:
+    """Whatever is seeded in between: afterwards the random generators go on where they were."""
+    plain, numbers = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        try:
+            yield
+        finally:
+            random.setstate(plain)
+            np.random.set_state(numbers)
+
+
+def _seed(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.default_generator.manual_seed(seed)
+
+
+def _cells(namespace: Mapping[str, Any]) -> dict[str, str]:
+    """A name for each cell that defines a function or a class, by the file name that Python has for the cell."""
+    cells: dict[str, str] = {}
+    for name, thing in namespace.items():
+        methods = vars(thing).values() if inspect.isclass(thing) else (thing,)
+        for function in methods:
+            if inspect.isfunction(function) and function.__globals__ is namespace:
+                cells.setdefault(function.__code__.co_filename, f"cell of {name}")
+    return cells

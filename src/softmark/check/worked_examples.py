@@ -1,0 +1,132 @@
+"""Worked examples: small inputs, the right answer, and what known mistakes give instead, all of it plain data.
+
+A student's own machine has no reference to compare with, so the answers come along as numbers. Their form in a file:
+
+    nested lists of numbers      a tensor; whole numbers are int64, others float64, true and false bool
+    {"tuple": [...]}             a tuple or a list
+    {"dict": {...}}              a dictionary with texts as keys
+    null, true, 3, 0.5           themselves
+
+A number in a list that is not finite stands there as a text: "nan", "inf" or "-inf". JSON has no other way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from softmark.records.verdict import Cause, Failed
+from softmark.verdict.agree import agree
+from softmark.verdict.callee import ask
+from softmark.verdict.compare import agrees
+from softmark.verdict.diagnose import NAMEABLE
+from softmark.verdict.truth import Truth, given
+
+DIGITS = 7
+"""Significant digits of an answer: a hundred times finer than any tolerance, and the same on every machine."""
+
+
+class NoData(ValueError):
+    """The value cannot be written down as an example's data."""
+
+
+@dataclass(frozen=True)
+class Slip:
+    """What a known mistake answers, its name, and the words that name it to a student."""
+
+    answer: Any
+    name: str
+    says: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class WorkedExample:
+    """One call with its right answer. For a class: `make` are its constructor's arguments, `weights` are loaded."""
+
+    name: str
+    args: tuple[Any, ...]
+    answer: Any
+    kwargs: Mapping[str, Any]
+    slips: Sequence[Slip] = ()
+    make: Mapping[str, Any] | None = None
+    weights: Mapping[str, torch.Tensor] | None = None
+
+    def check(self, got: Any) -> None:
+        """Hold a student's function or class against the example; `Failed` names the mistake if it is a known one."""
+        value = ask(self._callee(got), self.args, dict(self.kwargs)).value
+        try:
+            agree(value, self._truth(self.answer))
+        except Failed as failure:
+            verdict = failure.verdict
+            if verdict.category not in NAMEABLE:
+                raise
+            raise Failed(replace(verdict, causes=self._causes(value), diagnosed=True)) from None
+
+    def _callee(self, got: Any) -> Any:
+        """The function itself, or an object of the class with the example's weights in it."""
+        if self.make is None:
+            return got
+        made = got(**self.make)
+        if self.weights is not None:
+            made.load_state_dict(self.weights)
+        return made
+
+    def _truth(self, answer: Any) -> Truth:
+        return given(answer, (self.args, self.kwargs, self.weights))
+
+    def _causes(self, value: Any) -> tuple[Cause, ...]:
+        fitting = [slip for slip in self.slips if agrees(value, self._truth(slip.answer))]
+        return tuple(Cause((slip.name,), slip.says, slip.hint) for slip in fitting)
+
+
+def to_data(value: Any) -> Any:
+    """The value in the form of a file; `NoData` for what has no such form."""
+    if isinstance(value, torch.Tensor):
+        if value.is_complex() or not value.numel():
+            raise NoData(f"a tensor of {value.dtype} and shape {tuple(value.shape)} cannot be written down")
+        return _numbers(value.detach().tolist())
+    if value is None or type(value) in (bool, int, float):
+        return _number(value)
+    if isinstance(value, tuple | list):
+        return {"tuple": [to_data(item) for item in value]}
+    if isinstance(value, dict) and all(type(key) is str for key in value):
+        return {"dict": {key: to_data(item) for key, item in value.items()}}
+    raise NoData(f"a {type(value).__name__} cannot be written down")
+
+
+def from_data(data: Any) -> Any:
+    """The value that `to_data` wrote down, rounded as it was."""
+    if isinstance(data, list):
+        numbers = _plain(data)
+        floating = isinstance(_first(numbers), float)
+        return torch.tensor(numbers, dtype=torch.float64 if floating else None)
+    if isinstance(data, dict) and "tuple" in data:
+        return tuple(from_data(item) for item in data["tuple"])
+    if isinstance(data, dict):
+        return {key: from_data(item) for key, item in data["dict"].items()}
+    return _plain(data)
+
+
+def _numbers(nested: Any) -> Any:
+    return [_numbers(item) for item in nested] if isinstance(nested, list) else _number(nested)
+
+
+def _number(number: Any) -> Any:
+    if type(number) is not float:
+        return number
+    return float(f"{number:.{DIGITS}g}") + 0.0 if math.isfinite(number) else str(number)  # + 0.0: no minus at a zero
+
+
+def _plain(nested: Any) -> Any:
+    if isinstance(nested, list):
+        return [_plain(item) for item in nested]
+    return float(nested) if isinstance(nested, str) else nested
+
+
+def _first(nested: Any) -> Any:
+    return _first(nested[0]) if isinstance(nested, list) else nested

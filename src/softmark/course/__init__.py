@@ -1,0 +1,5 @@
+"""What a homework asks for.
+
+In: `graders/<hw>/homework.toml`, the decorated hidden tests, the reference as text. Out: `Homework`, the list of tests
+with their points, the Result before the first test, and the digests that a grading depends on.
+"""

@@ -1,0 +1,229 @@
+"""The fixed list of tests and what each is worth, read off the hidden tests before any student code runs.
+
+The vocabulary is gradescope-utils' seven decorators, pytest's `parametrize`, and the marker
+`all_or_nothing`. The first line of a test's docstring is the title a student sees; its number says which
+part it belongs to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from softmark.course.declaration import Declaration, refuse_shadowing
+from softmark.course.homework import Homework, PartSpec
+from softmark.records.errors import ConfigError
+from softmark.records.points import exact_weight, shown
+
+if TYPE_CHECKING:
+    import pytest
+
+VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
+SORT_ORDERS = ("asc", "desc")
+ALL_OR_NOTHING = "all_or_nothing"
+ONLY_CASE = ""
+HIDDEN_TESTS = "test_hidden.py"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the leaderboard that a test fills."""
+
+    name: str
+    order: str
+
+
+@dataclass(frozen=True)
+class TestSpec:
+    """One hidden test function, with all its parametrised cases."""
+
+    __test__: ClassVar[bool] = False
+
+    name: str
+    nodeid: str
+    number: str
+    part: str
+    title: str
+    weight: Fraction
+    visibility: str
+    tags: tuple[str, ...]
+    hide_errors: str | None
+    leaderboard: Column | None
+    all_or_nothing: bool
+    cases: tuple[str, ...]
+    file: str
+    line: int
+
+    @property
+    def case_weight(self) -> Fraction:
+        """What one parametrised case is worth."""
+        return self.weight / len(self.cases)
+
+
+def base_nodeid(item: pytest.Item) -> str:
+    """The node id of the test function an item belongs to, without the case's id."""
+    case = case_id(item)
+    return item.nodeid.removesuffix(f"[{case}]") if case else item.nodeid
+
+
+def case_id(item: pytest.Item) -> str:
+    """The id of the parametrised case, or the empty text for a test that has only one."""
+    callspec = getattr(item, "callspec", None)
+    return str(callspec.id) if callspec is not None else ONLY_CASE
+
+
+def read_specs(items: Iterable[pytest.Item], homework: Homework) -> tuple[TestSpec, ...]:
+    """All tests of a homework in the order of their numbers; ConfigError with file and line for a wrong one."""
+    specs = read_chosen(items, homework)
+    _check_sums(specs, homework)
+    return specs
+
+
+def read_chosen(items: Iterable[pytest.Item], homework: Homework) -> tuple[TestSpec, ...]:
+    """Like `read_specs`, for some of the tests: what they are worth need not add up to anything."""
+    items = list(items)
+    for path in {item.path for item in items}:
+        refuse_shadowing(path, homework.root)
+    by_function: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        by_function.setdefault(base_nodeid(item), []).append(item)
+    specs = [_read_spec(nodeid, cases, homework) for nodeid, cases in by_function.items()]
+    _check_unique(specs)
+    return tuple(sorted(specs, key=lambda spec: _in_reading_order(spec.number)))
+
+
+def _read_spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> TestSpec:
+    declared = Declaration(items[0], homework.root)
+    column = _leaderboard(declared)
+    part = _part(declared, homework)
+    return TestSpec(
+        name=nodeid.partition("::")[2] or nodeid,
+        nodeid=nodeid,
+        number=str(declared.value("number")),
+        part=part.number,
+        title=_title(declared),
+        weight=_weight(declared, column),
+        visibility=_visibility(declared),
+        tags=_tags(declared),
+        hide_errors=_hide_errors(declared),
+        leaderboard=column,
+        all_or_nothing=any(items[0].iter_markers(ALL_OR_NOTHING)),
+        cases=tuple(case_id(item) for item in items),
+        file=declared.file,
+        line=declared.line,
+    )
+
+
+def _part(declared: Declaration, homework: Homework) -> PartSpec:
+    number = declared.value("number")
+    if number is None:
+        raise declared.wrong("def", 'has no number; write @number("3.1") for a test of part 3')
+    part = homework.part_of(str(number))
+    if part is None:
+        known = ", ".join(part.number for part in homework.parts)
+        raise declared.wrong("number", f"has the number {str(number)!r}, but the parts are {known}")
+    return part
+
+
+def _title(declared: Declaration) -> str:
+    title = (declared.docstring.strip().splitlines() or [""])[0].strip()
+    if not title:
+        raise declared.wrong("def", "has no docstring; its first line is the title a student sees")
+    return title
+
+
+def _weight(declared: Declaration, column: Column | None) -> Fraction:
+    weight = declared.value("weight")
+    if weight is None and column is not None:
+        return Fraction(0)
+    if weight is None:
+        raise declared.wrong("def", "has no weight; write @weight(2) or @partial_credit(2)")
+    try:
+        return exact_weight(weight)
+    except ValueError as error:
+        decorator = "partial_credit" if declared.has_decorator("partial_credit") else "weight"
+        raise declared.wrong(decorator, f"has a weight that {error}") from error
+
+
+def _visibility(declared: Declaration) -> str:
+    visibility = declared.value("visibility")
+    if visibility is None:
+        return "visible"
+    if visibility not in VISIBILITIES:
+        known = ", ".join(VISIBILITIES)
+        raise declared.wrong("visibility", f"has the visibility {visibility!r}, which is none of {known}")
+    return str(visibility)
+
+
+def _tags(declared: Declaration) -> tuple[str, ...]:
+    tags: Any = declared.value("tags") or ()
+    for tag in tags:
+        if not isinstance(tag, str):
+            raise declared.wrong("tags", f"has the tag {tag!r}, which is not text")
+    return tuple(tags)
+
+
+def _hide_errors(declared: Declaration) -> str | None:
+    message = declared.value("hide_errors")
+    if message is None or isinstance(message, str):
+        return message
+    raise declared.wrong("hide_errors", f"hides its errors behind {message!r}, which is not text")
+
+
+def _leaderboard(declared: Declaration) -> Column | None:
+    name = declared.value("leaderboard_column")
+    order = declared.value("leaderboard_sort_order")
+    if name is None:
+        return None
+    if not isinstance(name, str) or not name.strip():
+        raise declared.wrong("leaderboard", f"has the leaderboard column {name!r}, which is not a name")
+    if order not in SORT_ORDERS:
+        raise declared.wrong("leaderboard", f"sorts its leaderboard column {order!r}; write 'asc' or 'desc'")
+    return Column(name, str(order))
+
+
+def _check_unique(specs: Sequence[TestSpec]) -> None:
+    numbers: dict[str, TestSpec] = {}
+    columns: dict[str, TestSpec] = {}
+    for spec in specs:
+        earlier = numbers.setdefault(spec.number, spec)
+        if earlier is not spec:
+            problem = f"{spec.name} has the number {spec.number!r}, as has {earlier.name} in line {earlier.line}"
+            raise ConfigError(spec.file, spec.line, problem)
+        if spec.leaderboard is None:
+            continue
+        earlier = columns.setdefault(spec.leaderboard.name, spec)
+        if earlier is not spec:
+            problem = f"{spec.name} fills the leaderboard column {spec.leaderboard.name!r}, as {earlier.name} does"
+            raise ConfigError(spec.file, spec.line, problem)
+
+
+def _check_sums(specs: Sequence[TestSpec], homework: Homework) -> None:
+    for part in homework.parts:
+        tests = [spec for spec in specs if spec.part == part.number]
+        weights = sum((spec.weight for spec in tests), Fraction(0))
+        if weights == part.points:
+            continue
+        worth = f"part {part.number} ({part.function}) has {shown(part.points)} points"
+        if not tests:
+            raise ConfigError(homework.config, homework.lines[part.number], f"{worth} and no test; {_next(homework)}")
+        listed = " + ".join(f"{shown(spec.weight)} ({spec.name})" for spec in tests)
+        problem = f"{worth}, but its tests sum to {shown(weights)}: {listed}"
+        raise ConfigError(tests[0].file, tests[0].line, problem)
+
+
+def _next(homework: Homework) -> str:
+    """What to do about a part without a test."""
+    folder, files = f"graders/{homework.name}", [file.name for file in homework.folder.glob("test_*.py")]
+    if not files:
+        return f"there is no {folder}/{HIDDEN_TESTS}: write it as docs/homework.md shows"
+    return f"write one in {folder}/{files[0]}" if len(files) == 1 else f"write one in {folder}"
+
+
+def _in_reading_order(number: str) -> tuple[tuple[int, str], ...]:
+    """A key that puts part 2 before part 10, and 3.2 before 3.10."""
+    pieces = re.findall(r"\d+|[^\d.]+", number)
+    return tuple((int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces)

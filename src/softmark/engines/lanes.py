@@ -1,0 +1,165 @@
+"""Lanes: one engine judges several submissions at a time, each in a process of its own.
+
+What is costly is done once: torch is imported, hidden tests are collected, walls are tried by attack. Then the engine
+forks a judge for every lane but the first, which it serves itself. A lane has its own pair of streams to the launcher,
+its own zygote (forked at second zero like the first, before anything secret was read) and its own scratch directories
+and user ids; nothing is shared, so a lane that breaks costs the others nothing.
+
+A judge ends when its stream ends, when it breaks, and when the engine dies; an engine waits for its judges, and for
+their zygotes to have cleared up after them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from softmark.engines.device import files_for
+from softmark.engines.ending import end_with_the_parent
+from softmark.engines.judging import Judge
+from softmark.engines.messages import Done, Job, Progress, receive, send
+from softmark.grading.own_time import Note
+from softmark.records.levels import Level
+from softmark.sandbox.isolation import open_sandbox
+from softmark.sandbox.leftovers import await_end
+from softmark.sandbox.zygote import Zygote
+
+_PATIENCE = 10.0  # seconds that a judge may take to end when nobody asks it any more
+
+
+@dataclass(frozen=True)
+class Lane:
+    """What a judge beside the engine's own needs: its stream to the launcher, and a zygote."""
+
+    launcher: socket.socket
+    zygote: Zygote | None
+    engines: Zygote | None
+    """The engine's own zygote, of which a judge keeps no end: it is to see when the engine has ended."""
+
+    @classmethod
+    def of(cls, descriptor: int, zygote: Zygote | None, engines: Zygote | None) -> Lane:
+        return cls(socket.socket(fileno=descriptor), zygote, engines)
+
+    def hand_over(self) -> None:
+        """Keep no end of it in this process."""
+        self.launcher.close()
+        if self.zygote is not None:
+            self.zygote.hand_over()
+
+
+def answer(judge: Judge, requests: BinaryIO, replies: BinaryIO, *, progress: bool) -> None:
+    """Judge every job of a stream, until it ends."""
+    while isinstance(job := receive(requests), Job):
+        for result in judge.grade(job):
+            last = result
+            if progress:
+                send(replies, Progress(result))
+        send(replies, Done(last))
+
+
+@contextlib.contextmanager
+def judges_beside(
+    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], note: Note | None, *, progress: bool
+) -> Iterator[None]:
+    """A process for every lane; `own` are the streams of the engine's own, which no other process may hold open."""
+    pids = _fork_judges(judge, lanes, level, own, note, progress)
+    try:
+        yield
+    except BaseException:
+        for pid in pids:
+            os.kill(pid, signal.SIGTERM)  # not reaped yet, so it is there
+        raise
+    finally:
+        for pid in pids:
+            _await_or_kill(pid)
+        for lane in lanes:
+            if lane.zygote is not None:
+                lane.zygote.close()
+
+
+def _await_or_kill(judge: int) -> None:
+    """Wait until a judge has ended; one that does not, because it hangs in C, is killed, and its zygote clears up."""
+    if not await_end(judge, time.monotonic() + _PATIENCE):
+        os.kill(judge, signal.SIGKILL)
+    os.waitpid(judge, 0)
+
+
+def _fork_judges(
+    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], note: Note | None, progress: bool
+) -> list[int]:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pids = []
+    for number, lane in enumerate(lanes, start=1):
+        engine = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            _keep_to_a_core(number, lane.zygote)
+            others = [other for other in lanes if other is not lane]
+            _be_a_judge(engine, judge, lane, number, others, level, own, note, progress)
+        pids.append(pid)
+    if lanes:
+        _keep_to_a_core(0, lanes[0].engines)
+    for lane in lanes:
+        lane.hand_over()
+    return pids
+
+
+def _keep_to_a_core(number: int, zygote: Zygote | None) -> None:
+    """For a judge and its zygote, and so all workers, who take turns: what a core has warm stays of use.
+
+    And a submission of many threads is nobody else's burden. Where there is no such thing, or it is not allowed, lanes
+    go where the system puts them: a tenth slower.
+    """
+    if zygote is None or not hasattr(os, "sched_setaffinity"):
+        return
+    cores = sorted(os.sched_getaffinity(0))
+    with contextlib.suppress(OSError):
+        for pid in (os.getpid(), zygote.pid):
+            os.sched_setaffinity(pid, {cores[number % len(cores)]})
+
+
+def _be_a_judge(
+    engine: int,
+    judge: Judge,
+    lane: Lane,
+    number: int,
+    others: list[Lane],
+    level: Level,
+    own: Sequence[BinaryIO],
+    note: Note | None,
+    progress: bool,
+) -> None:
+    status = 3
+    try:
+        end_with_the_parent(signal.SIGKILL)  # the engine waits for its judges, unless it is killed itself
+        if os.getppid() != engine:
+            os._exit(0)
+        for other in others:
+            other.hand_over()
+        for stream in own:
+            stream.close()
+        if lane.engines is not None:
+            lane.engines.hand_over()
+        sandbox = open_sandbox(lane.zygote, level, files_for(judge.device))
+        try:
+            judge.move_to(sandbox, note, number)
+            with lane.launcher.makefile("rb") as requests, lane.launcher.makefile("wb") as replies:
+                answer(judge, requests, replies, progress=progress)
+        finally:
+            sandbox.close()
+        status = 0
+    except (KeyboardInterrupt, ConnectionError):
+        status = 130  # nobody waits for it any more
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)

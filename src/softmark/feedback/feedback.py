@@ -1,0 +1,335 @@
+"""What a reader is told about a result, as blocks of plain text; the renderers only lay them out.
+
+Who reads decides what is in it. A student sees what went wrong, the likely cause and their own line of code
+for every test they may know of, but numbers of hidden inputs only in tests that are always visible. Staff
+see all.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from softmark.feedback.escape import cut, message, one_line
+from softmark.records.points import shown
+from softmark.records.result import (
+    CauseData,
+    FrameData,
+    Outcome,
+    PartResult,
+    Picture,
+    Result,
+    Status,
+    TestResult,
+    VerdictData,
+)
+from softmark.records.verdict_data import OF_THE_WORKER
+
+MOST_DIFFERENT_FAILURES = 3
+MOST_FRAMES = 2
+MOST_BYTES_OF_SENTENCE = 500
+MOST_BYTES_OF_CODE = 200
+
+
+_STAFF_MATTERS = ("grader", "crash")
+"""Categories whose staff text is worth a line in a report, as are a worker's own words; the others' (seeds, ratios) is
+in the Result."""
+
+
+class Audience(Enum):
+    """Who reads."""
+
+    STUDENT = "student"
+    STAFF = "staff"
+
+
+class Tone(Enum):
+    """What a sentence is for; a renderer gives each its own look."""
+
+    FACT = "fact"
+    WHERE = "where"
+    CAUSE = "cause"
+    HINT = "hint"
+    NOTE = "note"
+    STAFF = "staff"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence or two, with a word before it ("Most likely") where there is one."""
+
+    tone: Tone
+    text: str
+    lead: str = ""
+
+
+@dataclass(frozen=True)
+class Code:
+    """A line of the student's own code."""
+
+    file: str
+    line: int
+    text: str
+
+    @property
+    def place(self) -> str:
+        """As an editor understands it; a notebook's cell is no file that one could open."""
+        return f"{self.file}:{self.line}" if self.file.endswith(".py") else f"{self.file}, line {self.line}"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A small matrix to be drawn: expected, got, difference."""
+
+    picture: Picture
+
+
+Block = Sentence | Code | Drawing
+
+GRADER_FAILED_HERE = Sentence(
+    Tone.NOTE, "The grader itself failed here. This is not your fault, and it does not count against you."
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One test that there is something to say about."""
+
+    number: str
+    title: str
+    score: float
+    max_score: float
+    outcome: Outcome
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class PartLine:
+    """One line of the table of parts."""
+
+    number: str
+    title: str
+    earned: float
+    points: float
+    outcome: Outcome
+    remark: str
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """The whole of it. `headline` is what must be read first: why nothing, or not everything, was graded."""
+
+    title: str
+    submission: str
+    headline: tuple[Block, ...]
+    parts: tuple[PartLine, ...]
+    total: float
+    points: float
+    sections: tuple[Section, ...]
+    notes: tuple[Sentence, ...]
+    mark: float = 0.0
+    """What counts: the total, less what lateness costs, and what the staff add or take off."""
+    changes: tuple[str, ...] = ()
+    """Why the mark may be another number than the total: when it was handed in, what the staff decided."""
+
+
+def feedback(result: Result, audience: Audience) -> Feedback:
+    """What this audience is told about this result."""
+    sections = () if result.status is Status.NOT_GRADABLE else tuple(_sections(result, audience))
+    return Feedback(
+        title=one_line(result.title),
+        submission=one_line(result.submission.name or result.submission.file or result.submission.id),
+        headline=headline(result),
+        parts=tuple(_part_line(part, result, sections) for part in result.parts),
+        total=result.total,
+        points=result.max_score,
+        sections=sections,
+        notes=tuple(_notes(result, audience)),
+        mark=result.mark,
+        changes=tuple(one_line(change) for change in _changes(result) if change),
+    )
+
+
+def _changes(result: Result) -> tuple[str, str]:
+    late, adjustment = result.lateness, result.adjustment
+    return late.line if late else "", adjustment.line if adjustment else ""
+
+
+def headline(result: Result) -> tuple[Block, ...]:
+    """Why nothing could be graded, or that the grader failed; nothing if all went its way."""
+    blocks: list[Block] = []
+    if result.status is Status.GRADER_ERROR:
+        said = "The grader itself failed. This is not your fault and not your mark; the staff can see why."
+        blocks.append(Sentence(Tone.NOTE, said))
+    if result.reason:
+        blocks.append(Sentence(Tone.FACT, _short(result.reason)))
+    if result.kept:
+        blocks.append(Sentence(Tone.NOTE, "The mark of your earlier attempt stands."))
+    blocks.extend(_code(result.reason_frames))
+    return tuple(blocks)
+
+
+def blocks_of_test(test: TestResult, audience: Audience) -> tuple[Block, ...]:
+    """What is said about one test."""
+    at_fault = test.outcome is Outcome.GRADER_ERROR
+    if audience is Audience.STUDENT and test.hide_errors is not None:
+        if at_fault:
+            return (GRADER_FAILED_HERE,)
+        wrong = test.outcome is Outcome.FAILED or test.verdicts
+        return (Sentence(Tone.FACT, message(test.hide_errors)),) if wrong else ()
+    blocks: list[Block] = []
+    if at_fault and not test.verdicts:
+        blocks.append(GRADER_FAILED_HERE)
+    for group in _alike(test)[:MOST_DIFFERENT_FAILURES]:
+        blocks.extend(_verdict(group, test, audience))
+    more = len(_alike(test)) - MOST_DIFFERENT_FAILURES
+    if more > 0:
+        blocks.append(Sentence(Tone.NOTE, f"And {more} more {'failure' if more == 1 else 'failures'}."))
+    if test.outcome is Outcome.FAILED and not test.verdicts and test.score:
+        said = f"This test gives partial credit: {shown(test.score)} of {shown(test.max_score)}."
+        blocks.append(Sentence(Tone.NOTE, said))
+    blocks.extend(_carried(test.carried))
+    if test.all_or_nothing and test.outcome is Outcome.FAILED and len(test.cases) > 1:
+        blocks.append(Sentence(Tone.NOTE, "All of its cases must be right to earn its points."))
+    return tuple(blocks)
+
+
+def _sections(result: Result, audience: Audience) -> Iterable[Section]:
+    """One section for each thing there is to say in a part; tests that say the same again are named in it."""
+    said: dict[tuple[object, ...], list[Section]] = {}
+    for test in result.tests:
+        if audience is Audience.STUDENT and test.visibility == "hidden":
+            continue
+        blocks = blocks_of_test(test, audience)
+        if blocks:
+            section = Section(
+                number=one_line(test.number),
+                title=one_line(test.title),
+                score=test.score,
+                max_score=test.max_score,
+                outcome=test.outcome,
+                blocks=blocks,
+            )
+            said.setdefault((test.part, test.outcome, *_essence(blocks)), []).append(section)
+    for first, *others in said.values():
+        again = ", ".join(f"{o.number} ({shown(o.score)} of {shown(o.max_score)})" for o in others)
+        note = (Sentence(Tone.NOTE, again, lead="The same in"),) if others else ()
+        yield replace(first, blocks=(*first.blocks, *note))
+
+
+def _essence(blocks: Sequence[Block]) -> tuple[object, ...]:
+    """What two tests must share to say the same: the named causes, or else facts, notes and the student's lines."""
+    causes = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone is Tone.CAUSE)
+    told = (Tone.FACT, Tone.NOTE)
+    facts = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone in told)
+    return causes or (facts, *(block for block in blocks if isinstance(block, Code)))
+
+
+def _alike(test: TestResult) -> list[list[VerdictData]]:
+    """The failures of a test, those that say the same put together, in the order they came."""
+    groups: dict[tuple[object, ...], list[VerdictData]] = {}
+    for verdict in test.verdicts:
+        key = (verdict.category, verdict.fact if not verdict.causes else "", verdict.causes, verdict.frames)
+        groups.setdefault(key, []).append(verdict)
+    return list(groups.values())
+
+
+def _verdict(group: Sequence[VerdictData], test: TestResult, audience: Audience) -> Iterable[Block]:
+    verdict = group[0]
+    may_see_numbers = audience is Audience.STAFF or test.visibility == "visible"
+    yield Sentence(Tone.FACT, _short(verdict.fact), lead=_which(group, test))
+    if verdict.where and may_see_numbers:
+        yield Sentence(Tone.WHERE, _short(verdict.where))
+    yield from _causes(verdict.causes)
+    yield from _code(verdict.frames)
+    if verdict.picture is not None and may_see_numbers:
+        yield Drawing(verdict.picture)
+    matters = verdict.category in _STAFF_MATTERS or verdict.staff.startswith(OF_THE_WORKER)
+    if verdict.staff and audience is Audience.STAFF and matters:
+        yield Sentence(Tone.STAFF, message(verdict.staff), lead="For staff")
+
+
+def _which(group: Sequence[VerdictData], test: TestResult) -> str:
+    """Which of several cases a failure is about."""
+    subtest = one_line(group[0].subtest)
+    if len(group) > 1:
+        return f"{len(group)} times"
+    if subtest:
+        return subtest
+    failed = sum(case.outcome is not Outcome.PASSED for case in test.cases)
+    return f"{failed} of {len(test.cases)} cases" if len(test.cases) > 1 else ""
+
+
+def _causes(causes: Sequence[CauseData]) -> Iterable[Sentence]:
+    """The causes that fit. Mistakes made in two functions may be called the same: then it is said once."""
+    causes = list({cause.says: cause for cause in reversed(causes)}.values())[::-1]
+    for index, cause in enumerate(causes):
+        lead = "Most likely" if len(causes) == 1 else "Either" if index == 0 else "Or"
+        yield Sentence(Tone.CAUSE, message(cause.says), lead=lead)
+        if cause.hint:
+            yield Sentence(Tone.HINT, message(cause.hint), lead="Hint")
+
+
+def _code(frames: Sequence[FrameData]) -> Iterable[Code]:
+    for frame in frames[-MOST_FRAMES:]:
+        text = cut(one_line(message(frame.text)), MOST_BYTES_OF_CODE)
+        yield Code(file=cut(one_line(message(frame.file)), MOST_BYTES_OF_CODE), line=frame.line, text=text)
+
+
+def _short(text: str) -> str:
+    """A fact so short that it leaves room for the cause, the hint and the student's line after it."""
+    return cut(message(text), MOST_BYTES_OF_SENTENCE)
+
+
+def _carried(names: Sequence[str]) -> Iterable[Sentence]:
+    if names:
+        own = " and ".join(one_line(name) for name in names)
+        yield Sentence(Tone.NOTE, f"Right, given your own {own}: the earlier mistake is not paid for twice.")
+
+
+def _part_line(part: PartResult, result: Result, sections: Sequence[Section]) -> PartLine:
+    tests = [test for test in result.tests if test.part == part.number]
+    numbers = {one_line(test.number) for test in tests}
+    outcomes = {test.outcome for test in tests}
+    worst = next((outcome for outcome in _WORST_FIRST if outcome in outcomes), Outcome.PASSED)
+    said = [section for section in sections if section.number in numbers]
+    remark = _remark(said)
+    if not remark and Outcome.NOT_RUN in outcomes and not result.reason:
+        remark = "not run yet"
+    return PartLine(
+        number=one_line(part.number),
+        title=one_line(part.title),
+        earned=part.earned,
+        points=part.points,
+        outcome=worst,
+        remark=remark,
+    )
+
+
+_WORST_FIRST = (Outcome.GRADER_ERROR, Outcome.FAILED, Outcome.NOT_RUN)
+
+
+def _remark(sections: Sequence[Section]) -> str:
+    """One line for a part: the cause if one is known, else the first fact, else the first note."""
+    sentences = [block for section in sections for block in section.blocks if isinstance(block, Sentence)]
+    for tone in (Tone.CAUSE, Tone.FACT, Tone.NOTE):
+        for sentence in sentences:
+            if sentence.tone is tone:
+                return one_line(sentence.text)
+    return ""
+
+
+def _notes(result: Result, audience: Audience) -> Iterable[Sentence]:
+    for note in result.notes:
+        yield Sentence(Tone.NOTE, message(note))
+    if audience is Audience.STUDENT:
+        kept_back = sum(test.visibility == "hidden" for test in result.tests)
+        if kept_back:
+            tests = "1 test is" if kept_back == 1 else f"{kept_back} tests are"
+            yield Sentence(Tone.NOTE, f"{tests} not shown here.")
+        return
+    about_time = (result.lateness.staff_note,) if result.lateness and result.lateness.staff_note else ()
+    for note in (*result.staff_notes, *about_time):
+        yield Sentence(Tone.STAFF, message(note), lead="For staff")
+    for stream, text in (("stdout", result.printed.stdout), ("stderr", result.printed.stderr)):
+        if text.strip():
+            yield Sentence(Tone.STAFF, message(text), lead=f"Printed to {stream}")

@@ -1,0 +1,117 @@
+"""Draws a wrong matrix: expected beside got beside difference, as SVG.
+
+Colours run from blue over a middle grey to orange, which colour-blind eyes keep apart, and every cell has a
+thin border, so that the picture reads on a white page and on a black one. A wrong number has a dot in its
+corner as well.
+"""
+
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+from xml.sax.saxutils import escape
+
+from softmark.feedback.difference import Matrix, difference, largest, marked, size
+from softmark.feedback.escape import one_line
+from softmark.records.result import Picture
+
+LARGEST = 32
+PANEL = 190
+GAP = 26
+TOP = 22
+BOTTOM = 24
+LARGEST_CELL = 38.0
+NUMBERS_FROM = 30.0
+
+LOW, MIDDLE, HIGH = (33, 102, 172), (214, 214, 214), (217, 95, 2)
+NO_NUMBER = "#8c8c8c"
+DARK_TEXT, LIGHT_TEXT = "#111111", "#ffffff"
+
+ADAPTS = "<style>svg{color:#1f2328}@media(prefers-color-scheme:dark){svg{color:#e6edf3}}</style>"
+
+
+def inline(picture: Picture) -> str:
+    """An svg element in the text colour of its page; the empty text if the matrix is too large."""
+    return _svg(picture, style="")
+
+
+def standalone(picture: Picture) -> str:
+    """An svg file that follows the reader's light or dark setting by itself."""
+    return _svg(picture, style=ADAPTS)
+
+
+def can_be_drawn(picture: Picture) -> bool:
+    """Whether there is a matrix, of at most 32 rows and columns."""
+    rows, columns = size(picture)
+    return 0 < rows <= LARGEST and 0 < columns <= LARGEST
+
+
+@lru_cache(maxsize=64)
+def _svg(picture: Picture, style: str) -> str:
+    """The same mistake makes the same picture, and in a class many make it: drawing one takes 10 ms."""
+    if not can_be_drawn(picture):
+        return ""
+    rows, columns = size(picture)
+    cell = min(PANEL / columns, LARGEST_CELL)
+    width, height = 3 * PANEL + 2 * GAP, TOP + BOTTOM + math.ceil(cell * rows)
+    wrong, off = marked(picture), difference(picture)
+    scale = largest((*picture.expected, *picture.got))
+    right = [[False] * len(row) for row in wrong]
+    panels = (
+        _panel("expected", picture.expected, 0, cell, scale, right),
+        _panel("got", picture.got, PANEL + GAP, cell, scale, wrong),
+        _panel("difference", off, 2 * (PANEL + GAP), cell, largest(off), wrong),
+    )
+    count = sum(map(sum, wrong))
+    caption = " ".join((f"A dot marks a wrong number ({count}).", one_line(picture.caption))).strip()
+    return "".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" ',
+            f'height="{height}" role="img" font-family="system-ui, sans-serif" font-size="12" ',
+            'fill="currentColor">',
+            style,
+            f"<title>A {rows} by {columns} matrix: expected, got and difference. {escape(caption)}</title>",
+            *(piece for panel in panels for piece in panel),
+            f'<text x="0" y="{height - 6}" opacity="0.75" font-size="11">{escape(caption)}</text>',
+            "</svg>",
+        ]
+    )
+
+
+def _panel(name: str, matrix: Matrix, left: float, cell: float, scale: float, dots: list[list[bool]]) -> Iterable[str]:
+    yield f'<text x="{left}" y="13">{name}</text>'
+    for i, row in enumerate(matrix):
+        for j, number in enumerate(row):
+            x, y, fill = left + j * cell, TOP + i * cell, _fill(number, scale)
+            yield (
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{cell:.1f}" height="{cell:.1f}" fill="{fill}" '
+                f'stroke="#808080" stroke-width="0.5"><title>[{i}, {j}]: {_written(number)}</title></rect>'
+            )
+            if cell >= NUMBERS_FROM:
+                yield (
+                    f'<text x="{x + cell / 2:.1f}" y="{y + cell / 2 + 4:.1f}" font-size="10" '
+                    f'text-anchor="middle" fill="{_text_on(fill)}">{_written(number)}</text>'
+                )
+            if dots[i][j]:
+                size_of_dot = min(max(cell / 10, 0.8), 2.5)
+                yield (
+                    f'<circle cx="{x + 2 * size_of_dot:.1f}" cy="{y + 2 * size_of_dot:.1f}" '
+                    f'r="{size_of_dot:.1f}" fill="{_text_on(fill)}"/>'
+                )
+
+
+def _fill(number: float | None, scale: float) -> str:
+    if number is None:
+        return NO_NUMBER
+    share = 0.0 if scale == 0 else max(-1.0, min(1.0, number / scale))
+    end = HIGH if share > 0 else LOW
+    mixed = (round(m + (e - m) * abs(share)) for m, e in zip(MIDDLE, end, strict=True))
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+def _text_on(fill: str) -> str:
+    red, green, blue = (int(fill[i : i + 2], 16) for i in (1, 3, 5))
+    return DARK_TEXT if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else LIGHT_TEXT
+
+
+def _written(number: float | None) -> str:
+    return "none" if number is None else f"{number:.3g}"

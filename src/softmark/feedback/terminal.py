@@ -1,0 +1,212 @@
+"""The result on a terminal: a table of the parts, then every failure in words.
+
+It must read well without colour, on a narrow terminal and in plain ASCII; so colour only repeats what a
+word or a sign already says. No text of a student's is ever read as markup: everything goes in as `Text`.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, OverflowMethod, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from softmark.feedback.difference import marked, size
+from softmark.feedback.escape import log_safe
+from softmark.feedback.feedback import (
+    Audience,
+    Block,
+    Code,
+    Drawing,
+    Feedback,
+    PartLine,
+    Section,
+    Sentence,
+    Tone,
+    feedback,
+)
+from softmark.records.points import shown
+from softmark.records.result import Outcome, Picture, Result
+
+NARROW = 64
+WIDEST = 110
+MOST_ROWS = 8
+NUMBER_WIDTH = 11
+
+SIGNS = {
+    Outcome.PASSED: ("✓", "ok", "green"),
+    Outcome.FAILED: ("✗", "x", "red"),
+    Outcome.NOT_RUN: ("·", ".", "dim"),
+    Outcome.GRADER_ERROR: ("!", "!", "magenta"),
+}
+PARTLY = ("◐", "~", "yellow")
+
+STYLES = {
+    Tone.FACT: "",
+    Tone.WHERE: "dim",
+    Tone.CAUSE: "bold",
+    Tone.HINT: "italic",
+    Tone.NOTE: "cyan",
+    Tone.STAFF: "dim",
+}
+
+
+def show(result: Result, console: Console, audience: Audience = Audience.STUDENT) -> None:
+    """Prints the result."""
+    console.print(ResultTable(feedback(result, audience)))
+
+
+class ResultTable:
+    """A rich renderable; what it can show is decided by the console it meets."""
+
+    def __init__(self, told: Feedback) -> None:
+        self.told = told
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = min(options.max_width, WIDEST)
+        layout = _Layout(width, options.encoding, ascii_only=options.ascii_only)
+        yield from console.render(Group(*layout.everything(self.told)), options.update(width=width))
+
+
+class _Gutter:
+    """Puts a bar before every line, so that no line of student text begins a line of the output.
+
+    A CI system obeys a line that begins with `::`, and a reader could take a student's line for one of ours.
+    """
+
+    def __init__(self, content: RenderableType, bar: str, style: str) -> None:
+        self.content = content
+        self.bar = bar
+        self.style = style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        inner = options.update(width=max(options.max_width - 4, 10))
+        for line in console.render_lines(self.content, inner, pad=False):
+            yield Segment(f"  {self.bar} ", console.get_style(self.style))
+            yield from line
+            yield Segment.line()
+
+
+class _Layout:
+    """Lays feedback out for one width and one encoding."""
+
+    def __init__(self, width: int, encoding: str, *, ascii_only: bool) -> None:
+        self.width = width
+        self.narrow = width < NARROW
+        self.encoding = encoding
+        self.ascii_only = ascii_only
+        self.bar = "|" if ascii_only else "│"
+        self.too_long: OverflowMethod = "crop" if ascii_only else "ellipsis"
+
+    def everything(self, told: Feedback) -> Iterable[RenderableType]:
+        yield Text()
+        yield self._title(told)
+        if told.headline:
+            yield Text()
+            yield self._quoted(told.headline, "red")
+        yield Text()
+        yield Padding(self._parts(told), (0, 2))
+        if told.changes:
+            yield Text()
+            yield self._quoted(_changes(told), "yellow")
+        for section in told.sections:
+            yield Text()
+            yield from self._section(section)
+        if told.notes:
+            yield Text()
+            yield self._quoted(told.notes, "cyan")
+
+    def text(self, content: str, style: str = "") -> Text:
+        """Student text and ours alike, as text: no markup, no CI command, nothing the encoding cannot say."""
+        safe = log_safe(content).encode(self.encoding, "backslashreplace").decode(self.encoding)
+        return Text(safe, style=style)
+
+    def remark(self, part: PartLine) -> Text:
+        """What is said of a part in its line of the table: wherever it is wrapped, no line begins with `::`."""
+        return self.text(part.remark.replace("::", ": :"), "dim")
+
+    def sign(self, outcome: Outcome, earned: float, points: float) -> Text:
+        """✓ all points, ◐ some, ✗ none; · not run yet, ! the grader's own fault."""
+        partly = outcome is Outcome.FAILED and 0 < earned < points
+        sign, ascii_sign, style = PARTLY if partly else SIGNS[outcome]
+        return Text(ascii_sign if self.ascii_only else sign, style=style)
+
+    def _title(self, told: Feedback) -> RenderableType:
+        title = self.text(told.title, "bold")
+        if told.submission:
+            title.append("  ").append(self.text(told.submission, "dim"))
+        title.no_wrap, title.overflow = True, self.too_long
+        return Padding(title, (0, 0, 0, 2))
+
+    def _parts(self, told: Feedback) -> Table:
+        earned = max(len(shown(part.earned)) for part in told.parts)
+        earned = max(earned, len(shown(told.total)))
+        table = Table(box=box.SIMPLE, show_footer=True, show_edge=False, pad_edge=False, expand=not self.narrow)
+        table.add_column("")
+        table.add_column("part", Text("total", style="bold"), no_wrap=not self.narrow, overflow=self.too_long)
+        table.add_column("points", self._points(told.total, told.points, earned, "bold"), no_wrap=True)
+        if not self.narrow:
+            table.add_column("", ratio=1)
+        for part in told.parts:
+            sign = self.sign(part.outcome, part.earned, part.points)
+            row: list[RenderableType] = [
+                sign,
+                self.text(f"{part.number}  {part.title}"),
+                self._points(part.earned, part.points, earned, str(sign.style)),
+            ]
+            table.add_row(*row if self.narrow else [*row, self.remark(part)])
+        return table
+
+    def _points(self, earned: float, points: float, width: int, style: str) -> Text:
+        return Text(f"{shown(earned):>{width}} / {shown(points)}", style=style)
+
+    def _section(self, section: Section) -> Iterable[RenderableType]:
+        sign = self.sign(section.outcome, section.score, section.max_score)
+        title = self.text(f"{section.number}  {section.title}", "bold")
+        title.append(f"  {shown(section.score)} of {shown(section.max_score)}", style=sign.style)
+        heading = Table.grid(padding=(0, 1, 0, 0))
+        heading.add_row(sign, title)
+        yield Padding(heading, (0, 0, 0, 2))
+        yield self._quoted(section.blocks, str(sign.style))
+
+    def _quoted(self, blocks: Iterable[Block], style: str) -> RenderableType:
+        return _Gutter(Group(*(self._block(block) for block in blocks)), self.bar, style)
+
+    def _block(self, block: Block) -> RenderableType:
+        match block:
+            case Sentence():
+                lead = self.text(f"{block.lead}: " if block.lead else "", "dim")
+                return Text().append(lead).append(self.text(block.text, STYLES[block.tone]))
+            case Code():
+                place = self.text(f"{block.place}  ", "cyan")
+                return Text().append(place).append(self.text(block.text))
+            case Drawing():
+                return self._matrices(block.picture)
+
+    def _matrices(self, picture: Picture) -> RenderableType:
+        """Expected and got side by side, if they are small; larger ones are left to staff.html."""
+        rows, columns = size(picture)
+        if rows > MOST_ROWS or 2 * columns * NUMBER_WIDTH + 8 > self.width:
+            return Text(f"({rows} by {columns} numbers, too large to be drawn here)", style="dim")
+        grid = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+        grid.add_column("expected", header_style="dim", justify="right", no_wrap=True)
+        grid.add_column("got (* is wrong)", header_style="dim", justify="right", no_wrap=True)
+        for expected, got, wrong in zip_longest(picture.expected, picture.got, marked(picture), fillvalue=()):
+            grid.add_row(_numbers(expected, ()), _numbers(got, wrong))
+        return grid
+
+
+def _changes(told: Feedback) -> tuple[Sentence, ...]:
+    mark = f"{shown(told.mark)} of {shown(told.points)}"
+    return *(Sentence(Tone.FACT, change) for change in told.changes), Sentence(Tone.CAUSE, mark, lead="mark")
+
+
+def _numbers(row: Sequence[float | None], wrong: Sequence[bool]) -> Text:
+    line = Text()
+    for number, off in zip_longest(row, wrong[: len(row)], fillvalue=False):
+        written = "none" if number is None else f"{number:.4g}"
+        line.append(f"{written:>{NUMBER_WIDTH - 1}}{'*' if off else ' '}", "bold red" if off else "")
+    return line

@@ -1,0 +1,68 @@
+"""A homework's own files of Python: its named mistakes and equivalents, in one file each or in a folder of files.
+
+`mistakes.py` and every file of `mistakes/`, in the order of their names; the same for equivalents. What several of them
+use (the right pieces a variant is made of, say) is a file of its own beside them, imported as `graders.<hw>.<file>`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from traceback import extract_tb
+from types import ModuleType
+
+from softmark.course.homework import Homework
+from softmark.records.errors import ConfigError
+from softmark.verdict.mistakes import Mistake, Registry, collecting
+
+
+class MistakesOnDemand(Registry):
+    """The named mistakes of a homework, read when the first wrong answer asks for them: right work never does.
+
+    What is wrong with them is the grader's fault then. `softmark verify` reads them at once and refuses them.
+    """
+
+    def __init__(self, homework: Homework) -> None:
+        self.equivalents = []
+        self._homework = homework
+
+    @cached_property
+    def mistakes(self) -> list[Mistake]:  # type: ignore[override]
+        return entries_of(self._homework, ("mistakes",)).mistakes
+
+
+def entries_of(homework: Homework, kinds: tuple[str, ...] = ("mistakes", "equivalents")) -> Registry:
+    """The named mistakes and equivalents of a homework; an empty registry if it has none."""
+    registry = Registry()
+    with collecting(registry):
+        for kind in kinds:
+            for file in _files(homework, kind):
+                imported(file, homework)
+    return registry
+
+
+def _files(homework: Homework, kind: str) -> Iterator[Path]:
+    single = homework.folder / f"{kind}.py"
+    if single.is_file():
+        yield single
+    yield from sorted((homework.folder / kind).glob("*.py"))
+
+
+def imported(file: Path, homework: Homework) -> ModuleType:
+    """Run a file of a homework; ConfigError, with the line, if that raises."""
+    name = ".".join(file.relative_to(homework.root).with_suffix("").parts)
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ConfigError(str(file), 1, "it cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where inspect looks for the source of a class
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        line = next((f.lineno for f in reversed(extract_tb(error.__traceback__)) if f.filename == str(file)), None) or 1
+        problem = str(error).removeprefix(f"{file}:{line}: ")  # a MistakeError says its place itself
+        raise ConfigError(str(file), line, f"{type(error).__name__}: {problem}") from error
+    return module

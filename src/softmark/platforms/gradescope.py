@@ -1,0 +1,210 @@
+"""Grades the one submission that a platform has put into its container, under the platform's rules.
+
+The place is Gradescope's: `submission/` and `submission_metadata.json` are read, `source/` holds the homework. What the
+platform allows is obeyed from outside: the whole run has a budget below its timeout, and whatever happens on the way,
+the last result that was given away is a valid one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from softmark.batch.jobs import Task, read, wanted_by
+from softmark.batch.one import Sink
+from softmark.course.attempts import Attempt, attempt
+from softmark.course.homework import Homework
+from softmark.course.late import lateness
+from softmark.engines.local import EngineFailed, Grader
+from softmark.engines.messages import Setup
+from softmark.intake.folder import Folder
+from softmark.intake.gather import Piece
+from softmark.intake.handed_in import Entry, Student
+from softmark.intake.location import FOLDER, Item
+from softmark.intake.metadata import NAME, Earlier, Metadata, read_metadata
+from softmark.intake.names import safe_id
+from softmark.intake.submission import Submission
+from softmark.records.errors import ConfigError, UsageError
+from softmark.records.result import Result, Status, decode, encode, refused
+
+DEFAULT_SECONDS = 540.0
+"""A minute less than Gradescope's default."""
+_RESERVE = 45.0
+"""Seconds of the whole run for all that is not the student's: importing torch on half a slow processor, say."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the platform puts things."""
+
+    root: Path
+
+    @property
+    def source(self) -> Path:
+        """What the bundle held: graders/ and reference/."""
+        return self.root / "source"
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results" / "results.json"
+
+    @property
+    def pending(self) -> Path:
+        """The results.json of second zero, which run_autograder puts in place before anything is started."""
+        return self.source / "pending.json"
+
+    @property
+    def second_zero(self) -> Path:
+        """The same as a Result, for a run whose engine cannot even start."""
+        return self.source / "second_zero.json"
+
+
+def prepare(place: Place, setup: Setup, write: Sink) -> None:
+    """Find out, when the image is built, what the result of second zero is, and that grading can start at all."""
+    with Grader(setup) as grader:
+        pending = grader.ready()
+    place.second_zero.write_bytes(encode(pending))
+    write(pending)
+
+
+def grade_there(place: Place, homework: Homework, setup: Setup, seconds: float, sink: Sink,
+                meanwhile: Callable[[], object] = lambda: None) -> Result:  # fmt: skip
+    """The final Result; `sink` is given every result on the way to it.
+
+    `meanwhile` is called once the engine is on its way.
+    """
+    end = time.monotonic() + seconds
+    setup = msgspec.structs.replace(setup, budget_seconds=max(seconds - _RESERVE, seconds / 2))
+    with Grader(setup) as grader, _stopped_at(end, grader):
+        handed = _HandedIn.at(place, homework)
+        meanwhile()
+        result = handed.at_second_zero(place)
+        try:
+            result = pending = handed.pending(grader.ready())
+            sink(pending)
+            for result in handed.graded(grader, pending):
+                sink(result)
+        except (EngineFailed, UsageError, ConfigError) as failure:
+            if result is None:
+                raise
+            late = f" when the {seconds:g} seconds for the whole run were over" if time.monotonic() >= end else ""
+            result = handed.failed(result, f"{failure}{late}")
+            sink(result)
+        else:
+            if result.status is Status.GRADER_ERROR:
+                result = handed.failed(result)
+                sink(result)
+        return result
+
+
+@dataclass(frozen=True)
+class _HandedIn:
+    """The submission, and what its times and its predecessors mean for it."""
+
+    homework: Homework
+    about: Metadata
+    task: Task
+    attempt: Attempt | None
+
+    @classmethod
+    def at(cls, place: Place, homework: Homework) -> _HandedIn:
+        about = read_metadata(place.root / NAME)
+        entry = Entry(
+            id=safe_id(about.id or "submission"),
+            students=about.users or (Student("submission"),),
+            origin="submission",
+            source=Submission((Piece(Folder(place.root, place.root.name), Item("submission", FOLDER), ()),)),
+            submitted_at=about.created_at,
+            due_at=about.assignment.due_at,
+        )
+        return cls(homework, about, read(entry, wanted_by(homework)), _attempt(homework, about))
+
+    def at_second_zero(self, place: Place) -> Result | None:
+        """As it was prepared when the image was built; None if it was not."""
+        try:
+            prepared = place.second_zero.read_bytes()
+        except FileNotFoundError:
+            return None
+        return self.pending(decode(prepared))
+
+    def pending(self, of_nobody: Result) -> Result:
+        """The result of second zero, for this submission; the final one if it cannot be graded."""
+        return self.dressed(self.task.result(of_nobody))
+
+    def graded(self, grader: Grader, pending: Result) -> Iterator[Result]:
+        """Every result after the first."""
+        if self.attempt is not None and not self.attempt.counts:
+            yield msgspec.structs.replace(refused(pending, self.attempt.line), kept=self._earlier_mark)
+        elif not self.task.handed.refusal:
+            yield from map(self.dressed, grader.grade(self.task.job))
+
+    def dressed(self, result: Result) -> Result:
+        """The result with what follows from its times and from what came before it."""
+        told = (self.attempt.line,) if self.attempt is not None and self.attempt.counts else ()
+        due = self.about.assignment.due_at
+        return msgspec.structs.replace(
+            result,
+            notes=(*result.notes, *told),
+            staff_notes=(*self._staff_notes(), *result.staff_notes),
+            lateness=lateness(self.homework.late, self.homework.points, self.about.created_at, due),
+        )
+
+    def failed(self, result: Result, why: str = "") -> Result:
+        """The grader's own failure: an earlier mark stands, if it is better."""
+        notes = (*result.staff_notes, why) if why else result.staff_notes
+        return msgspec.structs.replace(result, status=Status.GRADER_ERROR, staff_notes=notes, kept=self._earlier_mark)
+
+    @property
+    def _earlier_mark(self) -> float:
+        """That of the latest attempt that has one: what would count if this submission had not been made."""
+        marks = [one.score for one in self.about.earlier if one.score is not None and not one.autograder_error]
+        return min(max(marks[-1], 0.0), float(self.homework.points)) if marks else 0.0
+
+    def _staff_notes(self) -> Iterator[str]:
+        yield from self.about.staff_notes
+        assignment = self.about.assignment
+        if self.homework.attempts is not None and self.attempt is None:
+            yield "the limit of attempts was not applied: no time of submission is known"
+        if assignment.late_due_at and self.about.created_at and _after(self.about.created_at, assignment.late_due_at):
+            yield f"handed in after the late due date, {assignment.late_due_at.isoformat()}"
+        if assignment.total_points is not None and assignment.total_points < self.homework.points:
+            yield (
+                f"the assignment is set up for {assignment.total_points:g} points, the autograder gives up to "
+                f"{float(self.homework.points):g}: change the autograder points in its settings"
+            )
+
+
+def _attempt(homework: Homework, about: Metadata) -> Attempt | None:
+    if homework.attempts is None or about.created_at is None:
+        return None
+    return attempt(homework.attempts, about.created_at, [t for one in about.earlier if (t := _counting(one))])
+
+
+def _counting(one: Earlier) -> datetime | None:
+    return None if one.autograder_error else one.submitted_at
+
+
+def _after(time: datetime, other: datetime) -> bool:
+    """As instants, where both have an offset; a platform that leaves one out does not say."""
+    if (time.utcoffset() is None) != (other.utcoffset() is None):
+        return False
+    return time > other
+
+
+@contextmanager
+def _stopped_at(end: float, grader: Grader) -> Iterator[None]:
+    """An engine that does not keep to its own budget is ended before the platform ends everything."""
+    timer = threading.Timer(end - time.monotonic(), grader.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

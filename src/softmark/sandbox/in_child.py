@@ -1,0 +1,173 @@
+"""Level `none` in a child of this process: a student's own code on the student's own machine, with limits of time.
+
+No walls: the child may do whatever its user may. But it can be ended from outside, so an endless loop, a call of a C
+library that never returns, a crash and an exit are told as they are in grading, and Ctrl-C ends the check at once. The
+child has this process's terminal: what it prints is seen, and a debugger may be used. Once one was started, the time
+is no longer limited.
+"""
+
+from __future__ import annotations
+
+import bdb
+import contextlib
+import mmap
+import os
+import select
+import signal
+import socket
+import sys
+import termios
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+from softmark.records.limits import Limits
+from softmark.records.time_allowed import Allowed
+from softmark.sandbox import explain, procfs, wire
+from softmark.sandbox.asking import Question, StudentProcess
+from softmark.sandbox.clock import no_keyboard
+from softmark.sandbox.process import killed_for_memory
+from softmark.sandbox.walls.seccomp import prctl
+from softmark.sandbox.worker import Worker
+from softmark.sandbox.zygote import Ended
+
+_TICK = 0.05  # seconds between looks at a child that has not answered yet
+_ENDING = 0.5  # seconds that a child may take to end by itself
+_PR_SET_PDEATHSIG = 1
+
+
+class ChildProcess(StudentProcess):
+    """Answers requests from a fork of this process."""
+
+    def __init__(self, directory: Path, limits: Limits) -> None:
+        self._limits = limits
+        self._ended: Ended | None = None
+        self._busy = False
+        self._terminal = _terminal()
+        self._debugged = mmap.mmap(-1, 1)  # shared with the child
+        self._wire, theirs = socket.socketpair()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()  # or the child would print it again
+        self._pid = os.fork()
+        if self._pid == 0:
+            self._wire.close()
+            _serve(str(directory), theirs.fileno(), self._debugged)
+        theirs.close()
+        self._pidfd = os.pidfd_open(self._pid)
+
+    @property
+    def alive(self) -> bool:
+        return self._ended is None
+
+    def cpu_seconds(self) -> float:
+        return procfs.process_cpu(self._pid)
+
+    def printed(self) -> tuple[str, str]:
+        return "", ""  # it went to the student's own terminal
+
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
+        cpu_start, wall_start = self.cpu_seconds(), time.monotonic()
+        self._busy = True
+        self._send(question.frame)
+        body = _Body(question)
+        while not self._take(body):
+            cpu, wall = self.cpu_seconds() - cpu_start, time.monotonic() - wall_start
+            if allowed.exceeded(cpu, wall) and not self._debugged[0]:
+                limit = self._limits.cpu_seconds if question.message.get("op") == "call" else allowed.cpu_seconds
+                raise explain.out_of_time(limit, allowed.cpu_seconds, cpu, wall)
+        self._busy = False
+        return bytes(body.received)
+
+    def close(self) -> Ended:
+        """End it. A child that waits for a request is left a moment to end by itself."""
+        if self._ended is None:
+            self._wire.close()
+            if not self._busy:
+                select.select([self._pidfd], [], [], _ENDING)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+            _, status, used = os.wait4(self._pid, 0)
+            self._ended = Ended(status, used.ru_utime + used.ru_stime, left=0, clean=True)
+            os.close(self._pidfd)
+            if self._terminal is not None and self._debugged[0]:
+                termios.tcsetattr(0, termios.TCSANOW, self._terminal)  # a debugger's prompt may have changed it
+        return self._ended
+
+    def _send(self, frame: bytes) -> None:
+        try:
+            self._wire.sendall(frame)
+        except OSError:  # it has ended since the last answer
+            self._tell_death()
+
+    def _take(self, body: _Body) -> bool:
+        """Wait a moment for more of the answer; True when it is complete."""
+        ready, _, _ = select.select([self._wire], [], [], _TICK)
+        if not ready:
+            return False
+        try:
+            part = self._wire.recv(body.lacking)
+        except ConnectionResetError:
+            part = b""
+        if not part:
+            self._tell_death()
+        return body.add(part)
+
+    def _tell_death(self) -> NoReturn:
+        """The wire was closed: by the end of the child, or by its code."""
+        ending, _, _ = select.select([self._pidfd], [], [], _ENDING)
+        status = self.close().status
+        raise explain.death(status, killed_for_memory()) if ending else wire.WireError("the wire was closed")
+
+
+class _Body:
+    """The body of an answer's frame as far as it has come."""
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self._size: int | None = None
+        self.received = bytearray()
+
+    @property
+    def lacking(self) -> int:
+        """How many bytes are still to come, first of the prefix and then of the body."""
+        return (wire.PREFIX if self._size is None else self._size) - len(self.received)
+
+    def add(self, part: bytes) -> bool:
+        """Take what has arrived; True when the body is complete."""
+        self.received += part
+        if self._size is None and not self.lacking:
+            self._size = self._question.body_size(bytes(self.received))
+            self.received.clear()
+        return self._size is not None and not self.lacking
+
+
+def _serve(directory: str, descriptor: int, debugged: mmap.mmap) -> NoReturn:
+    """The life of the child. Ctrl-C is its parent's to answer."""
+    try:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.chdir(directory)
+        _note_debuggers(debugged)
+        with no_keyboard(lambda frame: frame.f_code.co_filename.startswith(directory)):
+            Worker(directory).serve(descriptor, descriptor)
+    finally:
+        os._exit(0)
+
+
+def _note_debuggers(debugged: mmap.mmap) -> None:
+    """Have every debugger of Python's kind leave a note when it starts."""
+    reset = bdb.Bdb.reset
+
+    def noted(self: bdb.Bdb) -> None:
+        debugged[0] = 1
+        reset(self)
+
+    bdb.Bdb.reset = noted  # type: ignore[method-assign]
+
+
+def _terminal() -> list[Any] | None:
+    """How the terminal is set, if there is one."""
+    try:
+        return termios.tcgetattr(0)
+    except termios.error:
+        return None

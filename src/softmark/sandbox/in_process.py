@@ -1,0 +1,83 @@
+"""Level `none`: the student's code in this very process: that of a notebook, or where no other can be had (child.py).
+
+The same requests and replies as everywhere, through the same wire format, so that what a student sees at home is what
+the grader will see; only the process and its walls are missing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any, cast
+
+from softmark.records.limits import DEFAULTS, Limits
+from softmark.records.time_allowed import Allowed
+from softmark.sandbox import explain, wire
+from softmark.sandbox.asking import Question, StudentProcess
+from softmark.sandbox.clock import limited, no_keyboard
+from softmark.sandbox.worker import Worker, absent, forbidden
+from softmark.sandbox.zygote import Ended
+
+
+class BareProcess(StudentProcess):
+    """Answers requests by calling the worker's code directly. It stops what clock.py can stop, and no crash."""
+
+    alive = True
+
+    def __init__(self, directory: Path, limits: Limits = DEFAULTS) -> None:
+        self._limits = limits
+        self._came_from = os.getcwd()
+        self._directory = str(directory)
+        os.chdir(directory)  # where a worker runs, too
+        self._worker = Worker(str(directory))
+
+    def exchange(self, question: Question, allowed: Allowed) -> bytes:
+        request = cast(dict[Any, Any], wire.unpack(_body(question.frame)))
+        reply = b""
+        with no_keyboard(self._is_own), limited(allowed.cpu_seconds, allowed.longest) as clock:
+            try:
+                reply = self._worker.reply(request)
+            finally:
+                forbidden.rest()  # the tests, and what they hold answers against, run in this process, too
+        if clock.interrupted:
+            raise KeyboardInterrupt
+        if clock.expired:
+            limit = self._limits.cpu_seconds if request["op"] == "call" else allowed.cpu_seconds
+            raise explain.out_of_time(limit, allowed.cpu_seconds, clock.cpu, clock.wall)
+        question.body_size(reply[: wire.PREFIX])  # raises if it is too large to be graded, too
+        return bytes(_body(reply))
+
+    def cpu_seconds(self) -> float:
+        return time.process_time()
+
+    def printed(self) -> tuple[str, str]:
+        return "", ""  # it went to the student's own terminal
+
+    def close(self) -> Ended | None:
+        if self.alive:
+            os.chdir(self._came_from)
+            self._forget()
+            forbidden.undo()  # a notebook goes on with the torch that it had
+        self.alive = False
+        return None
+
+    def _is_own(self, frame: FrameType) -> bool:
+        """Whether this is the student's own code."""
+        return frame.f_code.co_filename.startswith(self._directory)
+
+    def _forget(self) -> None:
+        """The submission's modules: `softmark check --watch` loads them again when they have changed."""
+        sys.path[:] = [place for place in sys.path if place != self._directory]
+        absent.forget(self._directory)
+        inside = self._directory + os.sep
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(inside):
+                del sys.modules[name]
+
+
+def _body(frame: bytes) -> memoryview:
+    """What arrives at the other end of a wire."""
+    return memoryview(frame)[wire.PREFIX :]

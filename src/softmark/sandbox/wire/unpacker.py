@@ -1,0 +1,99 @@
+"""The receiver's half of the wire (wire.py): rebuilds one value from tokens and data, believing neither."""
+
+import torch
+
+from softmark.sandbox.wire import values as values
+from softmark.sandbox.wire.values import Caps, Handle, Meta, Raised, Value, WireError
+
+_END = object()
+_THEMSELVES = frozenset((type(None), bool, int, float, str))
+
+
+class Unpacker:
+    """Rebuilds one value from tokens and data, believing neither."""
+
+    def __init__(self, tokens: list[values.Token], data: memoryview, caps: Caps) -> None:
+        self._tokens = iter(tokens)
+        self._data = data
+        self._used = 0
+        self._caps = caps
+
+    def whole(self) -> Value:
+        value = self._take(0)
+        if next(self._tokens, _END) is not _END or self._used != len(self._data):
+            raise WireError("something follows the value")
+        return value
+
+    def _take(self, depth: int) -> Value:
+        token = next(self._tokens, _END)
+        if type(token) in _THEMSELVES:
+            return token  # type: ignore[return-value]
+        if isinstance(token, values.TensorToken):
+            return self._tensor(token)
+        if isinstance(token, values.ListToken):
+            return [self._take(depth + 1) for _ in self._children(token.count, depth)]
+        if isinstance(token, values.TupleToken):
+            return tuple([self._take(depth + 1) for _ in self._children(token.count, depth)])
+        if isinstance(token, values.DictToken):
+            return self._dict(token, depth)
+        return self._leaf(token)
+
+    def _leaf(self, token: object) -> Value:
+        if isinstance(token, values.ArrayToken):
+            return self._array(token)
+        if isinstance(token, values.BytesToken):
+            return bytes(self._claim((token.size,), 1))
+        if isinstance(token, values.ComplexToken):
+            return complex(token.re, token.im)
+        if isinstance(token, values.IntToken):
+            return self._integer(token)
+        if isinstance(token, Meta) and token.dtype not in values.TORCH_DTYPES:
+            raise WireError(f"a meta tensor of dtype {token.dtype[:40]!r}")
+        if isinstance(token, (Handle, Raised, Meta)):
+            return token
+        raise WireError("values are missing")
+
+    def _integer(self, token: values.IntToken) -> int:
+        value = int.from_bytes(token.digits, "big", signed=True)
+        if value.bit_length() > self._caps.int_bits:
+            raise WireError(f"an int of {value.bit_length()} bits, allowed are {self._caps.int_bits}")
+        return value
+
+    def _dict(self, token: values.DictToken, depth: int) -> dict[str | int, Value]:
+        result: dict[str | int, Value] = {}
+        for _ in self._children(token.count, depth):
+            key = next(self._tokens, _END)
+            if type(key) is not str and type(key) is not int:
+                raise WireError("a dict has a key that is neither str nor int")
+            if key in result:
+                raise WireError("a dict has a key twice")
+            result[key] = self._take(depth + 1)
+        return result
+
+    def _array(self, token: values.ArrayToken) -> values.Array:
+        dtype = values.NUMPY_DTYPES.get(token.dtype)
+        if dtype is None:
+            raise WireError(f"an array of dtype {token.dtype[:40]!r}")
+        data = self._claim(token.shape, dtype.itemsize)
+        return values.array_from(data, dtype, token.shape)
+
+    def _tensor(self, token: values.TensorToken) -> torch.Tensor:
+        dtype = values.TORCH_DTYPES.get(token.dtype)
+        if dtype is None or (token.grad and not (dtype.is_floating_point or dtype.is_complex)):
+            raise WireError(f"a tensor of dtype {token.dtype[:40]!r} with requires_grad={token.grad}")
+        data = self._claim(token.shape, dtype.itemsize)
+        return values.tensor_from(data, dtype, token.shape, token.grad)
+
+    def _claim(self, shape: tuple[int, ...], itemsize: int) -> memoryview:
+        """The data of an array of that shape; asked before anything is allocated for it."""
+        start = self._used
+        size = values.byte_count(shape, itemsize, self._caps.frame_bytes)
+        if size is None or size > len(self._data) - start:
+            raise WireError(f"shape {shape} announces more than the {len(self._data) - start} bytes left")
+        self._used += size
+        return self._data[start : self._used]
+
+    def _children(self, count: int, depth: int) -> range:
+        if depth >= self._caps.depth:
+            raise WireError(f"values nested over {self._caps.depth} levels")
+        return range(count)

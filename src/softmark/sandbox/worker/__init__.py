@@ -1,0 +1,203 @@
+"""The student's side: one process, one submission, behind walls. Nothing it says is believed, only judged.
+
+What it holds: a copy of the submission, and torch. What it never holds: a test, a reference, an expected value, a
+weight, a secret. So it may run anything.
+
+Protocol, frames of wire.py on one stream, strictly one reply to one request:
+
+    (first)   {"id": 0, "done": "ready"}, or {"id": 0, "failed": "walls", "detail": why} and the end
+    request   {"id": n, "op": "load", "file": name, "rules": [...], "cells": None, or of a notebook see cells.py,
+               "device": see devices.py; the CPU if it is left out, "wanted": the names to tell of; all if left out}
+              {"id": n, "op": "call", "target": name or Handle, "method": name or None, "args": [...], "kwargs": {...},
+               "how": "plain" | "vjp" | "count_ops" | "on_meta", "cotangent": value, "seed": int or None}
+              {"id": n, "op": "probe", ...}          softmark's own attacks, see probe.py
+    reply     {"id": n, "done": {...}}               plain values only
+              {"id": n, "failed": kind, "detail": text, "raised": Raised or None}
+
+`seed` is given with the first call of a test: state that a student's code may have changed is put back first and the
+random generators are seeded. A reply that cannot be packed (an object that is not a plain value) is a failure of kind
+"type" that names it. Python here is the student's to corrupt: if this loop breaks, the trusted side sees a missing or
+a malformed reply, which costs that test and nothing else.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+from functools import cache
+from typing import Any, NoReturn, TextIO, cast
+
+from softmark.sandbox import wire
+from softmark.sandbox.walls import WallError, Walls, raise_walls
+from softmark.sandbox.worker import calls, devices, forbidden, loading, operators, probe, raised, reset
+from softmark.sandbox.worker.cells import Request
+
+# What homework reaches for. Imported before the fork: no import cost on anybody's clock, and it works even where a
+# worker's own user could not read the interpreter's directory.
+_PRELOADED = (
+    *"abc array base64 bisect calendar cmath collections contextlib copy csv dataclasses datetime decimal enum".split(),
+    *"fractions functools glob hashlib heapq inspect io itertools json linecache logging math numbers operator".split(),
+    *"pathlib pprint queue random re shutil statistics string struct tempfile textwrap threading time timeit".split(),
+    *"traceback types typing unicodedata uuid warnings weakref numpy.linalg numpy.random torch.nn".split(),
+    *"torch.nn.functional torch.nn.utils torch.linalg torch.utils.data torch.autograd torch.func".split(),
+)
+
+
+def preload() -> None:
+    for name in _PRELOADED:
+        importlib.import_module(name)
+    operators.operators()
+
+
+@cache
+def streams() -> dict[str, TextIO]:
+    """The text streams of a worker, made over a pipe as its own are; in the zygote already, for it takes 0.2 ms."""
+    end, pipe = os.pipe()
+    made: dict[str, TextIO] = {}
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        own = os.dup(descriptor)
+        os.dup2(pipe, descriptor)
+        made[name] = open(descriptor, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+        os.dup2(own, descriptor)
+        os.close(own)
+    os.close(end)
+    os.close(pipe)
+    return made
+
+
+def run(walls: Walls, parent: int, wire_fd: int, out: int, err: int) -> NoReturn:
+    """The life of a freshly forked worker."""
+    try:
+        _redirect(out, err)
+        try:
+            raise_walls(walls, keep_fds=(wire_fd,), parent=parent)
+        except WallError as error:
+            _send(wire_fd, {"id": 0, "failed": "walls", "detail": str(error)})
+        else:
+            gc.enable()  # the zygote does without
+            _send(wire_fd, {"id": 0, "done": "ready"})
+            Worker(walls.scratch).serve(wire_fd, wire_fd)
+    finally:
+        os._exit(0)
+
+
+def _redirect(out: int, err: int) -> None:
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    for name, file in streams().items():
+        setattr(sys, name, file)
+        setattr(sys, f"__{name}__", file)
+
+
+def serve_spawned(directory: str, requests: int, replies: int) -> None:
+    """The life of a worker that was started as a program, without walls."""
+    _send(replies, {"id": 0, "done": "ready"})
+    Worker(directory).serve(requests, replies)
+
+
+class Worker:
+    """Answers requests until the wire ends."""
+
+    def __init__(self, scratch: str, submission: loading.Loaded | None = None) -> None:
+        self._scratch = scratch
+        self._pid = os.getpid()
+        self._initial = reset.Snapshot.take()
+        self._submission = submission
+        self._device = devices.Device()
+
+    def serve(self, requests: int, replies: int) -> None:
+        while True:
+            request = _receive(requests)
+            if request is None:
+                return
+            reply = self.reply(request)
+            if os.getpid() != self._pid:
+                return  # a twin that the student's code forked: only the original answers
+            self._flush()
+            _write(replies, reply)
+
+    def reply(self, request: dict[Any, Any]) -> bytes:
+        """The frame of the reply to one request, whatever the student's code does in between."""
+        number = request["id"]
+        failure: dict[str, Any]
+        try:
+            return wire.pack({"id": number, "done": self._dispatch(request)})  # only plain values can be packed
+        except calls.Missing as missing:
+            failure = {"failed": "missing", "detail": str(missing)}
+        except wire.Unsupported as refusal:
+            failure = {"failed": "type", "detail": str(refusal)}
+        except devices.WrongDevice as where:
+            failure = {"failed": "device", "detail": str(where)}
+        except forbidden.ForbiddenUse as use:
+            failure = {"failed": "forbidden", "detail": use.name, "raised": self._describe(use)}
+        except BaseException as error:  # KeyboardInterrupt, SystemExit, pytest's Skipped: all are the student's
+            kind = "memory" if raised.is_memory(error) else "error"
+            failure = {"failed": kind, "detail": "", "raised": self._describe(error)}
+        return wire.pack({"id": number, **failure})
+
+    def _dispatch(self, request: dict[Any, Any]) -> dict[str, Any]:
+        if request["op"] == "load":
+            return self._load(request)
+        if request["op"] == "probe":
+            return probe.attack(request)
+        if self._submission is None:
+            raise RuntimeError("a call arrived before the submission was loaded")
+        if request["seed"] is not None:
+            self._initial.restore(request["seed"])
+            self._device.seed(request["seed"])
+            self._submission.forget_handles()
+        return calls.perform(self._submission, request, self._device)
+
+    def _load(self, request: dict[Any, Any]) -> dict[str, Any]:
+        self._device = devices.device_of(request.get("device"))
+        file, rules = request["file"], request["rules"]
+        if request["cells"] is None:
+            loaded = loading.load(self._scratch, file, rules)
+        else:
+            loaded = loading.load_notebook(self._scratch, file, rules, Request.received(request["cells"]))
+        self._submission = loaded
+        return {"names": loaded.names(request.get("wanted")), "mentions": loaded.mentioned, "cells": loaded.cells}
+
+    def _describe(self, error: BaseException) -> wire.Raised:
+        return raised.describe(error, self._scratch)
+
+    @staticmethod
+    def _flush() -> None:
+        for stream in (sys.__stdout__, sys.__stderr__):
+            if stream is None or stream.closed:
+                continue  # the student's code closed it
+            stream.flush()
+
+
+def _send(descriptor: int, message: dict[str, Any]) -> None:
+    _write(descriptor, wire.pack(message))
+
+
+def _write(descriptor: int, frame: bytes) -> None:
+    unsent = memoryview(frame)
+    while unsent:
+        unsent = unsent[os.write(descriptor, unsent) :]
+
+
+def _receive(descriptor: int) -> dict[Any, Any] | None:
+    """The next request; None at the end of the stream."""
+    prefix = _read(descriptor, wire.PREFIX)
+    if prefix is None:
+        return None
+    body = _read(descriptor, wire.body_size(prefix))
+    if body is None:
+        return None
+    return cast(dict[Any, Any], wire.unpack(body))
+
+
+def _read(descriptor: int, size: int) -> bytes | None:
+    parts = []
+    while size:
+        part = os.read(descriptor, size)
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)  # of one part, which is the rule, this is no copy

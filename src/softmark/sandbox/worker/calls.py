@@ -1,0 +1,254 @@
+"""The ways in which a hidden test may use the student's functions and objects. Runs in the worker.
+
+plain      the value, and (on request) the inputs that the call changed, as they are afterwards
+vjp        the value, and the gradient of <cotangent, value> for every input and every parameter
+count_ops  how many torch operations the call dispatched, by name
+weights    the state_dict or the parameters of a module object, by name; with weights given, they are loaded first and
+           the module takes their dtype
+mode       train() or eval() on a module object
+on_meta    the call on tensors of another device than the CPU, be it a pretended one (other_device.py), so that a
+           tensor made on a fixed device shows with no GPU present
+
+On another device than the CPU (devices.py) all but on_meta do the same there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import FunctionType, MethodType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from softmark.sandbox.wire import Handle, Meta
+from softmark.sandbox.worker import inputs
+from softmark.sandbox.worker.devices import CPU, Device, Pretended, map_tensors, tensors_in
+from softmark.sandbox.worker.loading import Loaded
+from softmark.sandbox.worker.warned import at_the_students_line
+
+_COMPUTES = ("plain", "vjp", "count_ops")  # the ways whose value belongs where it was computed from
+
+
+class Missing(Exception):
+    """The test asks for something the submission does not define."""
+
+
+class SignatureMismatch(TypeError):
+    """The student's function does not take the arguments the handout names."""
+
+
+def perform(submission: Loaded, request: dict[Any, Any], device: Device | None = None) -> dict[str, Any]:
+    """Carry out one "call" request, on the CPU if no other device is given."""
+    device = device or Device()
+    function, owner = _find(submission, request["target"], request["method"])
+    given = device.send((request["args"], request["kwargs"]))
+    args = tuple(_unwrap(submission, value) for value in given[0])
+    kwargs = {name: _unwrap(submission, value) for name, value in given[1].items()}
+    if request["how"] not in ("weights", "mode"):
+        _check_signature(function, args, kwargs)
+    before = inputs.copied(given) if request["watch"] else None
+    guarded = submission.guard.watching(_root_name(submission, request["target"]))
+    elsewhere = request["how"] == "on_meta"
+    with at_the_students_line(), guarded, nullcontext() if elsewhere else device.running():
+        match request["how"]:
+            case "plain":
+                done = _plain(function, args, kwargs)
+            case "vjp":
+                done = _vjp(function, owner, args, kwargs, device.send(request["cotangent"]))
+            case "count_ops":
+                done = _count_ops(function, args, kwargs)
+            case "on_meta":
+                done = _elsewhere(function, owner, args, kwargs, device)
+            case "weights":
+                done = _weights(_module(owner), *args)
+            case "mode":
+                _module(owner).train(args[0])
+                done = {"value": None}
+            case other:
+                raise ValueError(f"unknown way to call: {other}")
+    if inspect.isclass(function):
+        if isinstance(done["value"], nn.Module):
+            device.settle(done["value"])
+        done["value"] = submission.keep(done["value"], request["id"])
+    elif device.name != CPU and request["how"] in _COMPUTES and (owner is not None or tensors_in(given)):
+        device.require(done["value"])
+    if before is not None:
+        done["changed"] = inputs.changed(before, given)
+    return dict(device.fetch(done))
+
+
+def _find(submission: Loaded, target: Any, method: str | None) -> tuple[Callable[..., Any], Any]:
+    """The callable, and the module object whose parameters its gradients may reach (or None)."""
+    if isinstance(target, Handle):
+        thing = submission.held(target)
+    elif hasattr(submission.module, target):
+        thing = getattr(submission.module, target)
+    else:
+        raise Missing(target)
+    owner = thing if isinstance(thing, nn.Module) else None
+    if method is not None:
+        if not hasattr(thing, method):
+            raise Missing(method)
+        thing = getattr(thing, method)
+    return thing, owner
+
+
+def _root_name(submission: Loaded, target: Any) -> str:
+    return target if type(target) is str else type(submission.held(target)).__name__
+
+
+def _unwrap(submission: Loaded, value: Any) -> Any:
+    return submission.held(value) if type(value) is Handle else value
+
+
+def _check_signature(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Say in the handout's terms what does not fit, instead of Python's "takes 1 positional argument"."""
+    target = function.forward if isinstance(function, nn.Module) else function
+    if _takes(target, args, kwargs):
+        return
+    try:
+        signature = inspect.signature(target)
+    except (TypeError, ValueError):
+        return  # a callable without a readable signature: the call itself will tell
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise SignatureMismatch(f"it is defined as {signature}: {error}") from None
+
+
+def _takes(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether an ordinary function or method clearly takes these arguments: seen at once, its signature is slow."""
+    function, given = (target.__func__, 1 + len(args)) if type(target) is MethodType else (target, len(args))
+    if type(function) is not FunctionType or function.__dict__:  # where a decorator keeps another signature
+        return False
+    code = function.__code__
+    if given > code.co_argcount or code.co_posonlyargcount or code.co_kwonlyargcount:
+        return False
+    names = code.co_varnames[given : code.co_argcount]
+    needed = names[: max(len(names) - len(function.__defaults__ or ()), 0)]
+    return kwargs.keys() <= set(names) and kwargs.keys() >= set(needed)
+
+
+def _plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {"value": function(*args, **kwargs), "changed": {}}
+
+
+def _vjp(
+    function: Callable[..., Any],
+    owner: nn.Module | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    cotangent: Any,
+) -> dict[str, Any]:
+    args = tuple(_leaf(value) for value in args)
+    kwargs = {name: _leaf(value) for name, value in kwargs.items()}
+    parameters = dict(owner.named_parameters()) if owner is not None else {}
+    torch.set_grad_enabled(True)  # an earlier call of the same test may have switched gradients off
+    # Copies: whether an input is changed in place is asked by other tests, and autograd allows it of no leaf.
+    value = function(*map_tensors(args, torch.Tensor.clone), **map_tensors(kwargs, torch.Tensor.clone))
+    wanted = [*args, *kwargs.values(), *parameters.values()]
+    torch.set_grad_enabled(True)  # and so may this call
+    gradients = _gradients(value, cotangent, wanted)
+    split = len(args), len(args) + len(kwargs)
+    return {
+        "value": value,
+        "args": gradients[: split[0]],
+        "kwargs": dict(zip(kwargs, gradients[split[0] : split[1]], strict=True)),
+        "parameters": dict(zip(parameters, gradients[split[1] :], strict=True)),
+    }
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex()):
+        return value.detach().requires_grad_(True)
+    return value
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a nested value consists of, in order."""
+    if isinstance(value, list | tuple):
+        return [part for item in value for part in _parts(item)]
+    if isinstance(value, dict):
+        return [part for item in value.values() for part in _parts(item)]
+    return [value]
+
+
+def _gradients(value: Any, cotangent: Any, wanted: list[Any]) -> list[Any]:
+    """None for what is no tensor, is not reached, or when the value does not fit the cotangent."""
+    gradients: list[Any] = [None] * len(wanted)
+    outputs, cotangents = _parts(value), _parts(cotangent)
+    if len(outputs) != len(cotangents):
+        return gradients
+    pairs = []
+    for out, cot in zip(outputs, cotangents, strict=True):
+        if isinstance(out, torch.Tensor) and isinstance(cot, torch.Tensor) and out.requires_grad:
+            if out.shape != cot.shape:
+                return gradients
+            pairs.append((out, cot.to(out)))
+    places = [i for i, thing in enumerate(wanted) if isinstance(thing, torch.Tensor) and thing.requires_grad]
+    if pairs and places:
+        # <cotangent, value> as one number: given to autograd apart, the cotangents would make it import sympy (0.2 s)
+        first, *others = [(out * cot).sum() for out, cot in pairs]
+        found = torch.autograd.grad(sum(others, first), [wanted[i] for i in places], allow_unused=True)
+        for position, gradient in zip(places, found, strict=True):
+            gradients[position] = gradient
+    return gradients
+
+
+def _module(owner: nn.Module | None) -> nn.Module:
+    if owner is None:
+        raise TypeError("it is not an nn.Module: derive the class from nn.Module and call super().__init__()")
+    return owner
+
+
+def _weights(module: nn.Module, which: str, given: dict[str, torch.Tensor] | None = None) -> dict[str, Any]:
+    if given is not None:
+        module.to(dtype=next((tensor.dtype for tensor in given.values() if tensor.is_floating_point()), None))
+        module.load_state_dict({**module.state_dict(), **given})
+    found = module.named_parameters() if which == "parameters" else module.state_dict().items()
+    return {"value": {name: tensor.detach() for name, tensor in found}}
+
+
+class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here; the default would import torch's compiler, which takes a second."""
+        return False
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.counts: Counter[str] = Counter()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.counts[str(func)] += 1
+        return func(*args, **(kwargs or {}))
+
+
+def _count_ops(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    with _Counter() as counter:
+        value = function(*args, **kwargs)
+    return {"value": value, "ops": dict(counter.counts)}
+
+
+def _elsewhere(
+    function: Callable[..., Any], owner: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device
+) -> dict[str, Any]:
+    """On the device in use if it is not the CPU, where everything is in its place."""
+    elsewhere = Pretended() if device.name == CPU else device
+    if owner is not None:
+        elsewhere.settle(owner)
+    args, kwargs = elsewhere.send((args, kwargs))
+    with elsewhere.running():
+        value = function(*args, **kwargs)
+    return {"value": map_tensors(value, lambda tensor: _describe(tensor) if elsewhere.holds(tensor) else tensor)}
+
+
+def _describe(tensor: torch.Tensor) -> Meta:
+    return Meta(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape))

@@ -1,0 +1,195 @@
+"""Runs a notebook inside its worker: its cells, in their order, as one module.
+
+By default only what defines (statements.py), each statement by itself, so that what fails costs only what it would have
+set: a library that is not installed here, a cell that was left half written. A statement that asks for a name which
+comes further down, as in a notebook whose cells were moved, is tried again after the others. On request the whole
+notebook is run as Jupyter does it; there, what raises ends its cell, and the next one goes on.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import builtins
+import inspect
+import os
+import types
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from softmark.sandbox.wire import Frame, Raised
+from softmark.sandbox.worker import absent, raised
+from softmark.sandbox.worker.ipython import parse_cell
+from softmark.sandbox.worker.statements import Own, Statement, compiled, left_out, root_of, trimmed, what_is_needed
+
+_MOST_TOLD = 20
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which files are cells, and how they are to be run."""
+
+    names: tuple[str, ...]
+    wanted: frozenset[str]
+    """The names that will be asked for: what they need is needed."""
+    whole: bool
+
+    @classmethod
+    def received(cls, sent: dict[str, Any]) -> Request:
+        """The request as it comes over the wire: {"names": [...], "wanted": [...], "whole": bool}."""
+        return cls(tuple(sent["names"]), frozenset(sent["wanted"]), sent["whole"])
+
+
+class CellRun:
+    """The cells of one notebook on their way into a module, and what came of each."""
+
+    def __init__(self, scratch: str, request: Request) -> None:
+        self._scratch, self._request = scratch, request
+        self._files = [os.path.join(scratch, name) for name in request.names]
+        self._failed: list[Raised] = []
+        self._unset: list[list[int]] = []
+        self._set_in: dict[str, list[int]] = {}
+        self.trees = _without_checks(self._parsed())
+
+    def run_in(self, module: types.ModuleType) -> None:
+        """Fill the module. Nothing that a cell raises is raised here."""
+        if self._request.whole:
+            self._run_whole(module)
+        else:
+            self._run_definitions(module)
+
+    def told(self) -> dict[str, Any]:
+        """What there is to say, as plain values: for the trusted side to look up, not to believe."""
+        several = [[name, cells] for name, cells in self._set_in.items() if len(cells) > 1]
+        return {"failed": self._failed[:_MOST_TOLD], "unset": self._unset[:_MOST_TOLD], "several": several}
+
+    def _parsed(self) -> list[ast.Module]:
+        trees = []
+        for cell, file in enumerate(self._files):
+            with open(file, encoding="utf-8", errors="replace", newline="") as source:
+                text = source.read()
+            try:
+                trees.append(parse_cell(text, file))
+            except Exception as error:  # RecursionError and MemoryError too: the parser's answers to nesting
+                self._note_failure(error, cell)
+                trees.append(ast.Module([], []))
+        return trees
+
+    def _run_definitions(self, module: types.ModuleType) -> None:
+        own = Own(node for tree in self.trees for node in tree.body)
+        kept: list[Statement] = []
+        others: list[tuple[int, ast.stmt]] = []
+        for cell, tree in enumerate(self.trees):
+            for node in (part for whole in tree.body for part in absent.one_by_one(whole)):
+                try:
+                    left = trimmed(node, own)
+                    if left is None:
+                        others.append((cell, node))
+                    else:
+                        kept.append(compiled(cell, left, self._files[cell], self._flags, own))
+                except Exception as error:
+                    self._note_failure(error, cell, node.lineno)
+        run, needed = what_is_needed(kept, self._request.wanted)
+        self._run_statements(run, vars(module))
+        self._note_unset(others, needed, vars(module))
+
+    def _run_statements(self, statements: list[Statement], namespace: dict[str, Any]) -> None:
+        """Each in its turn, and those that lacked a name once more as long as that gets any further."""
+        latest: dict[str, int] = {}
+        waiting = list(enumerate(statements))
+        while waiting:
+            lacking: list[tuple[int, Statement, NameError]] = []
+            for turn, statement in waiting:
+                if any(latest.get(name, -1) > turn for name in statement.sets):
+                    self._note_set(statement.sets, statement.cell)
+                    continue  # a later cell has defined it meanwhile, and the last definition counts
+                try:
+                    exec(statement.code, namespace)
+                except NameError as error:
+                    lacking.append((turn, statement, error))
+                except BaseException as error:  # whatever it is, it is this statement's
+                    self._note_failure(error, statement.cell, statement.code.co_firstlineno)
+                    if isinstance(error, ImportError):
+                        absent.stand_in(statement.sets, error, namespace)
+                else:
+                    latest.update(dict.fromkeys(statement.sets, turn))
+                    self._note_set(statement.sets, statement.cell)
+            if len(lacking) == len(waiting):
+                for _, statement, lack in lacking:
+                    self._note_failure(lack, statement.cell, statement.code.co_firstlineno)
+                return
+            waiting = [(turn, statement) for turn, statement, _ in lacking]
+
+    def _run_whole(self, module: types.ModuleType) -> None:
+        namespace = vars(module)
+        for cell, tree in enumerate(self.trees):
+            before = {name: namespace.get(name) for name in self._request.wanted}
+            try:
+                code = compile(tree, self._files[cell], "exec", self._flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
+                for lacking in absent.run(code, tree.body, lambda part: _finish(eval(part, namespace)), namespace):
+                    self._note_failure(lacking, cell)
+            except BaseException as error:
+                self._note_failure(error, cell)
+            self._note_set({name for name, thing in before.items() if namespace.get(name) is not thing}, cell)
+
+    @property
+    def _flags(self) -> int:
+        """The `from __future__ import …` of all cells: Jupyter too applies them to the cells that follow."""
+        flags = 0
+        for node in (node for tree in self.trees for node in tree.body):
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                features = [getattr(__future__, alias.name, None) for alias in node.names]
+                flags |= sum({feature.compiler_flag for feature in features if feature is not None})
+        return flags
+
+    def _note_failure(self, error: BaseException, cell: int, line: int = 1) -> None:
+        told = raised.describe(error, self._scratch)
+        if isinstance(error, ImportError) and any(told.message == earlier.message for earlier in self._failed):
+            return  # one library that is not there is told once, not for every line that uses it
+        frames = told.frames or (Frame(self._request.names[cell], line, "", ""),)
+        self._failed.append(Raised(told.cls, told.message, frames, told.notes))
+
+    def _note_set(self, names: Set[str], cell: int) -> None:
+        for name in names & self._request.wanted:
+            cells = self._set_in.setdefault(name, [])
+            if cell not in cells:
+                cells.append(cell)
+
+    def _note_unset(self, others: list[tuple[int, ast.stmt]], needed: set[str], namespace: dict[str, Any]) -> None:
+        """Where the statements are whose work is missing now: the last one for each name."""
+        places: dict[str, list[int]] = {}
+        for cell, node in others:
+            stored, changed = left_out(node)
+            missing = {name for name in stored if name not in namespace and not hasattr(builtins, name)}
+            places |= {name: [cell, node.lineno] for name in (missing | changed) & needed}
+        self._unset = sorted(places.values())
+
+
+def _without_checks(trees: list[ast.Module]) -> list[ast.Module]:
+    """The cells without what a starter checks itself with: softmark is imported, and called, by nobody here."""
+    ours = [node for tree in trees for node in tree.body if _imports_softmark(node)]
+    names = {(alias.asname or alias.name).partition(".")[0] for node in ours for alias in node.names}
+    for tree in trees:
+        tree.body = [
+            node
+            for node in tree.body
+            if node not in ours and not (isinstance(node, ast.Expr) and root_of(node.value) in names)
+        ]
+    return trees
+
+
+def _imports_softmark(node: ast.stmt) -> TypeGuard[ast.Import | ast.ImportFrom]:
+    modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    return any(module.partition(".")[0] == "softmark" for module in modules)
+
+
+def _finish(result: Any) -> None:
+    """See a cell with a top-level `await` through. There is no event loop: what really waits cannot be waited for."""
+    if inspect.iscoroutine(result):
+        try:
+            while True:
+                result.send(None)
+        except StopIteration:
+            return

@@ -1,0 +1,106 @@
+"""Loads a submission inside its worker, as the module it says it is.
+
+The file is executed from its path in the scratch directory, under its own name, with that directory at the *end* of
+the module search path: a `random.py` handed in beside it cannot stand in for the library's. There is no `__main__`.
+An import that fails costs only what uses it (absent.py). Each cell of a notebook is a file, and they make one module
+together (cells.py).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import os
+import sys
+import types
+from collections.abc import Collection
+from typing import Any
+
+from softmark.sandbox.wire import Handle
+from softmark.sandbox.worker import absent, raised
+from softmark.sandbox.worker.absent import Absent
+from softmark.sandbox.worker.cells import CellRun, Request
+from softmark.sandbox.worker.forbidden import Guard, mentions
+
+_MOST_TOLD = 20
+
+
+class ObjectLost(LookupError):
+    """The process that held an object has ended, and the object with it."""
+
+
+class Loaded:
+    """The student's module and the objects of theirs that the tests hold handles to."""
+
+    def __init__(
+        self, module: types.ModuleType, guard: Guard, mentioned: list[list[Any]], cells: dict[str, Any] | None = None
+    ) -> None:
+        self.module = module
+        self.guard = guard
+        self.mentioned = mentioned  # forbidden names in the text, with their places
+        self.cells = cells or {}  # what came of a notebook's cells, or of a file's imports
+        self._objects: dict[int, Any] = {}
+
+    def names(self, wanted: Collection[str] | None = None) -> dict[str, str]:
+        """The module's own functions and classes, by name, or those that are wanted: what a test may ask for."""
+        kinds = {}
+        for name, value in list(vars(self.module).items()):
+            own = type(name) is str and not name.startswith("_") and type(value) is not Absent
+            if own and (wanted is None or name in wanted):
+                if inspect.isclass(value):
+                    kinds[name] = "class"
+                elif callable(value):
+                    kinds[name] = "function"
+        return kinds
+
+    def keep(self, thing: Any, number: int) -> Handle:
+        """`number` is that of the request which made it: no other request's object is ever meant by it."""
+        from torch import nn
+
+        self._objects[number] = thing
+        return Handle(number, type(thing).__name__[:80], isinstance(thing, nn.Module))
+
+    def held(self, handle: Handle) -> Any:
+        if handle.id not in self._objects:
+            raise ObjectLost
+        return self._objects[handle.id]
+
+    def forget_handles(self) -> None:
+        self._objects.clear()
+
+
+def load(scratch: str, file: str, rules: list[Any]) -> Loaded:
+    """Run the submission's file as a module. Whatever it raises is the caller's to report."""
+    path = os.path.join(scratch, file)
+    with open(path, "rb") as source_file:
+        source = source_file.read()
+    module = _empty_module(scratch, file)
+    text = source.decode("utf-8", "replace")
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    code = compile(source, path, "exec", dont_inherit=True)
+    guard = Guard(rules)  # before anything of the student's can keep a reference
+    with absent.tolerated(scratch) as failures:
+        absent.execute_file(code, source, module.__dict__)
+    told = {"failed": [raised.describe(error, scratch) for error in failures[:_MOST_TOLD]]}
+    return Loaded(module, guard, mentions([ast.parse(source)] if rules else [], rules), told)
+
+
+def load_notebook(scratch: str, file: str, rules: list[Any], request: Request) -> Loaded:
+    """Run the cells of a notebook as a module with the notebook's name. What they raise is told, not raised."""
+    module = _empty_module(scratch, file)
+    run = CellRun(scratch, request)
+    guard = Guard(rules)
+    with absent.tolerated(scratch):
+        run.run_in(module)
+    return Loaded(module, guard, mentions(run.trees, rules), run.told())
+
+
+def _empty_module(scratch: str, file: str) -> types.ModuleType:
+    name = os.path.splitext(os.path.basename(file))[0]
+    sys.argv = [file]
+    sys.path.append(scratch)
+    module = types.ModuleType(name)
+    module.__file__ = os.path.join(scratch, file)
+    sys.modules[name] = module
+    return module

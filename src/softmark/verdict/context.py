@@ -1,0 +1,132 @@
+"""The case being judged: one run of one hidden test. Grading sets it; draws, checks and diagnoses read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from softmark.records.verdict import Category
+from softmark.verdict.leaves import size_of
+from softmark.verdict.standing import UNKNOWN, Standing
+
+if TYPE_CHECKING:
+    from softmark.verdict.mistakes import Registry
+    from softmark.verdict.truth import Truth
+
+SEED_OUTSIDE = 20260101
+"""Seed for draws outside any case, so that a test tried by hand gives the same numbers every time."""
+
+
+def at_once(question: Callable[[], Any], otherwise: Any) -> Any:
+    """Call it here and now."""
+    return question()
+
+
+def _unknown(name: str) -> Standing:
+    return UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One comparison that was made: `ratio` is the worst error over its tolerance (inf: not comparable at all)."""
+
+    name: str
+    ratio: float
+    category: Category | None = None
+    """None when the check held."""
+    double: bool = True
+    """Whether the inputs were in double precision (or no real numbers): margins are promised for these."""
+    truth: Truth | None = field(default=None, repr=False, compare=False)
+    """What the student's answer agreed with: evidence against mistakes that would have shown here."""
+
+
+@dataclass
+class Case:
+    """One run of one hidden test, and what its checks found out."""
+
+    id: str = ""
+    """The test's id with its parameters; an empty id means that nothing about this case is cached."""
+    seed: int = SEED_OUTSIDE
+    mistakes: Registry | None = None
+    budget: float = 0.5
+    """Seconds that naming the mistake of a failed check may take; `spent` says how long it took."""
+    spent: float = 0.0
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Part number of each function of the homework, for "right, given your part 3"."""
+    checks: list[Check] = field(default_factory=list)
+    raised: list[Truth] = field(default_factory=list)
+    """What was to be computed where the student's code raised instead: a mistake that would not have is not theirs."""
+    standing_of: Callable[[str], Standing] = _unknown
+    """How an earlier function of the student's did in the tests of its own part."""
+    apart: Callable[[Callable[[], Any], Any], Any] = at_once
+    """Return what a function does where the student's code has run nothing of the later part, or else the default."""
+    carried: list[str] = field(default_factory=list)
+    """Earlier functions of the student's with whose wrong results this case's answer is right."""
+    excused: list[str] = field(default_factory=list)
+    """Earlier functions of the student's that fail a check, which was therefore not charged here."""
+    carried_checks: int = 0
+    probe: bool = False
+    """Verify only: run every mistake on every check's inputs and note in `seen` how far it is from the reference."""
+    seen: dict[str, float] = field(default_factory=dict)
+    expected_bytes: int = 0
+    """Size of the right answer to the call that is being made, 0 where it is not known: it bounds the student's."""
+    generator: torch.Generator = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.generator = torch.Generator().manual_seed(self.seed)
+
+    def record(
+        self,
+        name: str,
+        ratio: float,
+        category: Category | None = None,
+        *,
+        double: bool = True,
+        truth: Truth | None = None,
+    ) -> None:
+        self.checks.append(Check(name, ratio, category, double, truth))
+
+    @contextmanager
+    def expecting(self, *values: Any) -> Iterator[None]:
+        """Inside this block, an answer is expected that is as large as these values together."""
+        before, self.expected_bytes = self.expected_bytes, sum(map(size_of, values))
+        try:
+            yield
+        finally:
+            self.expected_bytes = before
+
+    def let_go(self) -> None:
+        """Forget the submission that was judged, so that what came of it may be kept for others."""
+        self.standing_of, self.apart = _unknown, at_once
+
+    @property
+    def note(self) -> str:
+        """The sentence a carried result is shown with; empty when nothing was carried."""
+        if not self.carried:
+            return ""
+        named = [f"part {self.parts[name]}" if name in self.parts else name for name in self.carried]
+        return f"right, given your {' and '.join(named)}"
+
+
+_CURRENT: ContextVar[Case | None] = ContextVar("softmark_case", default=None)
+_OUTSIDE = Case()
+
+
+def current() -> Case:
+    """The case being judged; outside of a test one shared case with a fixed seed."""
+    return _CURRENT.get() or _OUTSIDE
+
+
+@contextmanager
+def judging(case: Case) -> Iterator[Case]:
+    """Make `case` the current one for the time of a test."""
+    token = _CURRENT.set(case)
+    try:
+        yield case
+    finally:
+        _CURRENT.reset(token)

@@ -1,0 +1,149 @@
+"""The documents are true: what they name exists, what they tell to type works, the pictures are the program's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import softmark
+from softmark.course.attempts import AttemptLimit
+from softmark.course.homework import load_homework
+from tests.documents import DOCS, PICTURES, documents
+
+ROOT = Path(__file__).parents[2]
+STRONGEST = "full" if os.geteuid() == 0 else "user"
+
+
+def commands(document: str) -> list[str]:
+    """The lines of a document's shell blocks, comments cut off."""
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
+    lines = [line.partition("#")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+ROOMS = sorted(folder.name for folder in (ROOT / "src/softmark").iterdir() if (folder / "__init__.py").is_file())
+
+
+class TestHowItWorks:
+    """The page that takes a newcomer along one request."""
+
+    @pytest.mark.parametrize("module", sorted(set(re.findall(
+        rf"`((?:{'|'.join(ROOMS)})(?:/\w+)+\.py)`", (ROOT / "docs/how-it-works.md").read_text()
+    ))))  # fmt: skip
+    def test_names_modules_that_exist(self, module: str) -> None:
+        """Every module it names is there."""
+        assert (ROOT / "src/softmark" / module).is_file()
+
+    def test_names_every_room(self) -> None:
+        """No room of the house that a grading passes through is left out."""
+        text = (ROOT / "docs/how-it-works.md").read_text()
+        assert all(f"{room}/" in text for room in ROOMS)
+
+
+class TestReadme:
+    """The first page."""
+
+    @pytest.mark.parametrize("command", commands("README.md"))
+    def test_command_works(self, command: str, tmp_path: Path) -> None:
+        """Whatever it tells to type can be typed; make's targets exist."""
+        if command.startswith("make "):
+            done = subprocess.run(
+                ["make", "-n", *command.split()[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
+            return
+        if "results/" in command and "-o" not in command.split():
+            (first,) = (other for other in commands("README.md") if " -o results/" in other)
+            self.run(first, tmp_path)
+        done = self.run(command, tmp_path)
+        assert done.returncode in ((0, 1) if "pytest" in command else (0,)), done.stdout + done.stderr
+
+    @staticmethod
+    def run(command: str, results: Path) -> subprocess.CompletedProcess[str]:
+        """As it is typed, but for the walls this user can have and the place of what it writes."""
+        words = [word.replace("results/", f"{results}/") for word in shlex.split(command)]
+        words = [str(results / word) if word == "autograder.zip" else word for word in words]
+        if "doctor" in words or "grade" in words or "pytest" in words[0]:
+            words += ["--isolation", STRONGEST]
+        return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+class TestHomeworkPage:
+    """docs/homework.md: the homework that it shows is a whole one."""
+
+    def test_can_be_typed(self, tmp_path: Path) -> None:
+        """Written down file by file, it builds, verifies in 80 columns, and greets a student with parts to be done."""
+        text = (ROOT / "docs/homework.md").read_text()
+        files = re.findall(r"^`(\w+/\S+)`.*?^```(?:toml|python|markdown)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+        assert len(files) == len(re.findall(r"^```(?:toml|python|markdown)$", text, re.MULTILINE))
+        for name, content in files:
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
+        built = self.run(tmp_path, "build", "activations")
+        assert (built.returncode, built.stderr, built.stdout.count("wrote ")) == (0, "", 3)
+        verified = self.run(tmp_path, "verify", "activations")
+        assert (verified.returncode, verified.stderr) == (0, ""), verified.stdout
+        assert re.search(r"✓ +activations +2/2 +2/2 +none +1/1 +8/8 ", verified.stdout)
+        checked = self.run(tmp_path / "assignments/activations", "check")
+        assert (checked.returncode, checked.stderr) == (1, "")
+        assert checked.stdout.count("not done yet") == 2
+
+    @staticmethod
+    def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).with_name("softmark")), *words]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+class TestReferenceOfTheApi:
+    """docs/api.md."""
+
+    def test_has_every_public_name_once(self) -> None:
+        """It documents what `from softmark import …` gives, and nothing else."""
+        text = (ROOT / "docs/api.md").read_text()
+        documented = re.findall(r"^\.\. auto(?:function|exception|decorator):: (\w+)$", text, re.MULTILINE)
+        assert sorted(documented) == softmark.__all__
+
+
+class TestGradescopePage:
+    """docs/gradescope.md."""
+
+    TEXT = (ROOT / "docs/gradescope.md").read_text()
+
+    def test_rules_are_accepted(self, tmp_path: Path) -> None:
+        """What it says to write into homework.toml can be written there, and means what it says."""
+        (rules,) = re.findall(r"```toml\n(.*?)```", self.TEXT, re.DOTALL)
+        for folder in ("graders/attention_scores", "reference"):
+            (tmp_path / folder).mkdir(parents=True)
+        config = (ROOT / "graders/attention_scores/homework.toml").read_text()
+        (tmp_path / "graders/attention_scores/homework.toml").write_text(config + rules)
+        homework = load_homework("attention_scores", tmp_path)
+        assert homework.late is not None
+        assert homework.attempts == AttemptLimit(5, timedelta(hours=24))
+
+    def test_names_the_arguments_of_the_build(self) -> None:
+        """Its table has every argument that the Dockerfile takes, and no other."""
+        taken = set(re.findall(r"^ARG (\w+)", (ROOT / "docker/Dockerfile").read_text(), re.MULTILINE))
+        assert set(re.findall(r"^\| `(\w+)` \|", self.TEXT, re.MULTILINE)) == taken
+
+
+class TestGenerated:
+    """Pictures and pages that the program makes of itself."""
+
+    PAGES = ("commands.md", "feedback.md", *(f"pictures/{picture.name}" for picture in sorted(PICTURES.glob("*.svg"))))
+
+    @pytest.mark.parametrize("name", PAGES)
+    def test_is_fresh(self, name: str) -> None:
+        """It shows what the program says today: run `python -m tests.documents` if it does not."""
+        assert (DOCS / name).read_text() == documents()[DOCS / name]
+
+    def test_shows_ten_failures(self) -> None:
+        """The page of feedback has a picture for each of ten failures."""
+        assert (DOCS / "feedback.md").read_text().count("![In the terminal]") == 10

@@ -1,0 +1,234 @@
+"""What each reader is told."""
+
+from collections.abc import Iterable
+
+import msgspec
+import pytest
+
+from softmark.feedback.feedback import Audience, Drawing, Feedback, Sentence, Tone, blocks_of_test, feedback
+from softmark.feedback.lines import as_lines
+from softmark.records.result import CaseResult, CauseData, Lateness, Outcome, Result, Status, VerdictData
+from tests.support.results import (
+    HIDDEN_NUMBER,
+    STAFF_SECRET,
+    TEST_HIDDEN_BY,
+    WRONG_SCALE,
+    WRONG_SHAPE,
+    failed,
+    graded,
+    not_gradable,
+    passed,
+    second_zero,
+    with_cases,
+)
+
+
+def text_of(told: Feedback) -> str:
+    sections = (as_lines(section.blocks) for section in told.sections)
+    return "\n".join([as_lines(told.headline), *sections, as_lines(told.notes), *remarks(told)])
+
+
+def remarks(told: Feedback) -> list[str]:
+    return [part.remark for part in told.parts]
+
+
+def section(told: Feedback, number: str) -> str:
+    (found,) = [section for section in told.sections if section.number == number]
+    return as_lines(found.blocks)
+
+
+class TestStudent:
+    def test_reads_fact_place_cause_hint_and_line(self) -> None:
+        """A failure is told as what happened, where, why, what to look at, and the student's own line."""
+        assert section(feedback(graded(), Audience.STUDENT), "2.1").splitlines() == [
+            "2 times: all 35 numbers are wrong",
+            f"worst at [2, 3]: got {HIDDEN_NUMBER}, expected 1.7",
+            "Most likely: Your scores are √d_k times too large.",
+            "Hint: Divide by the square root of the key's width.",
+            "attention_scores.py:41: return Q @ K.mT",
+            "The same in: 2.2 (0 of 2)",
+        ]
+
+    def test_sees_no_number_of_a_test_that_is_not_visible(self) -> None:
+        """Shown after publication, a test tells fact and cause, but neither hidden numbers nor a picture."""
+        visible, published = graded().tests[1:3]
+        assert HIDDEN_NUMBER in as_lines(blocks_of_test(visible, Audience.STUDENT))
+        told = blocks_of_test(published, Audience.STUDENT)
+        assert HIDDEN_NUMBER not in as_lines(told)
+        assert not any(isinstance(block, Drawing) for block in told)
+        assert "√d_k times too large" in as_lines(told)
+
+    def test_does_not_read_of_hidden_tests(self) -> None:
+        """A hidden test is not described; that there is one is said."""
+        told = feedback(graded(), Audience.STUDENT)
+        assert "3.1" not in {section.number for section in told.sections}
+        assert "1 test is not shown here." in as_lines(told.notes)
+
+    def test_reads_the_text_that_hides_errors(self) -> None:
+        """A test that hides its errors says the instructor's sentence and nothing else."""
+        assert section(feedback(graded(), Audience.STUDENT), "3.2") == TEST_HIDDEN_BY
+
+    @pytest.mark.parametrize(
+        "cases",
+        [
+            (failed("", WRONG_SHAPE),),
+            (CaseResult(id="", outcome=Outcome.GRADER_ERROR, verdicts=(WRONG_SHAPE,)),),
+        ],
+        ids=["failed", "grader error"],
+    )
+    def test_is_told_nothing_else_by_a_test_that_hides_errors(self, cases: tuple[CaseResult, ...]) -> None:
+        """However such a test ends, the fact stays hidden."""
+        test = with_cases(second_zero(), 4, *cases).tests[4]
+        assert "shape" not in as_lines(blocks_of_test(test, Audience.STUDENT))
+
+    def test_reads_nothing_meant_for_staff(self) -> None:
+        """Seeds, staff notes and captured output reach no student."""
+        text = text_of(feedback(graded(), Audience.STUDENT))
+        assert STAFF_SECRET not in text
+        assert "left behind" not in text
+        assert "printed by the student" not in text
+
+
+class TestStaff:
+    def test_reads_everything(self) -> None:
+        """Staff see hidden tests, numbers, seeds, notes and what was printed."""
+        told = feedback(graded(), Audience.STAFF)
+        text = text_of(told)
+        assert {section.number for section in told.sections} == {"2.1", "3.1"}
+        assert "The same in: 2.2 (0 of 2)" in section(told, "2.1")
+        assert HIDDEN_NUMBER in section(told, "2.1")
+        assert "shape (3, 5), expected (5, 3)" in section(told, "3.1")
+        for expected in ("one process was left behind", "printed by the student"):
+            assert expected in text
+
+    def test_reads_seeds_where_the_grader_may_be_at_fault_only(self) -> None:
+        """What a verdict says to staff is shown for crashes and faults of the grader; elsewhere it is noise."""
+        assert STAFF_SECRET not in text_of(feedback(graded(), Audience.STAFF))
+        fault = msgspec.structs.replace(WRONG_SHAPE, category="grader", staff=STAFF_SECRET)
+        case = CaseResult(id="", outcome=Outcome.GRADER_ERROR, verdicts=(fault,))
+        test = with_cases(second_zero(), 3, case).tests[3]
+        assert STAFF_SECRET in as_lines(blocks_of_test(test, Audience.STAFF))
+        assert STAFF_SECRET not in as_lines(blocks_of_test(test, Audience.STUDENT))
+
+
+class TestLate:
+    def test_note_on_its_times_is_for_staff(self) -> None:
+        """What was assumed about times is for staff; the line is for both."""
+        lateness = Lateness(line="Handed in late.", staff_note="no time zone")
+        result = msgspec.structs.replace(graded(), lateness=lateness)
+        for audience in Audience:
+            told = feedback(result, audience)
+            assert told.changes == ("Handed in late.",)
+            assert ("no time zone" in as_lines(told.notes)) == (audience is Audience.STAFF)
+
+
+class TestParts:
+    def test_remark_is_the_cause(self) -> None:
+        """The table of parts says the one thing most worth knowing about each."""
+        assert remarks(feedback(graded(), Audience.STUDENT)) == [
+            "",
+            "Your scores are √d_k times too large.",
+            TEST_HIDDEN_BY,
+        ]
+
+    def test_not_run_yet(self) -> None:
+        """Before anything ran, each part says so, and no test is described."""
+        told = feedback(second_zero(), Audience.STUDENT)
+        assert remarks(told) == ["not run yet"] * 3
+        assert told.sections == ()
+
+
+class TestHeadline:
+    def test_one_reason_for_a_file_that_cannot_be_loaded(self) -> None:
+        """The reason stands once at the top with the student's line; no test repeats it."""
+        told = feedback(not_gradable(), Audience.STUDENT)
+        assert as_lines(told.headline).splitlines() == [
+            "attention_scores.py could not be loaded: '(' was never closed",
+            "attention_scores.py:12: softmax(Q @ K.T",
+        ]
+        assert told.sections == ()
+        assert remarks(told) == ["", "", ""]
+
+    def test_a_grader_error_is_not_the_students(self) -> None:
+        """When the grader failed, the first sentence says whose fault it is."""
+        result = msgspec.structs.replace(graded(), status=Status.GRADER_ERROR)
+        assert "not your fault" in as_lines(feedback(result, Audience.STUDENT).headline)
+
+    def test_all_well_says_nothing(self) -> None:
+        """A graded submission has no headline."""
+        assert feedback(graded(), Audience.STUDENT).headline == ()
+
+
+def told_about(*verdicts: VerdictData, **changes: object) -> list[str]:
+    result = with_cases(second_zero(), 1, *(failed(case, v) for case, v in zip("abc", verdicts, strict=False)))
+    test = msgspec.structs.replace(result.tests[1], **changes)
+    return as_lines(blocks_of_test(test, Audience.STUDENT)).splitlines()
+
+
+class TestBlocksOfTest:
+    def test_two_causes_that_fit_are_both_said(self) -> None:
+        """If two mistakes explain the answer equally well, neither is asserted alone."""
+        causes = (CauseData(name="a", says="A."), CauseData(name="b", says="B.", hint="H."))
+        verdict = VerdictData(category="value", fact="wrong", causes=causes)
+        assert told_about(verdict)[1:] == ["Either: A.", "Or: B.", "Hint: H."]
+
+    def test_causes_of_the_same_name_are_said_once(self) -> None:
+        """The same words for a mistake in two functions leave nothing to choose from."""
+        causes = (CauseData(name="a", says="A.", hint="H."), CauseData(name="b", says="A."))
+        verdict = VerdictData(category="value", fact="wrong", causes=causes)
+        assert told_about(verdict)[1:] == ["Most likely: A.", "Hint: H."]
+
+    def test_different_failures_are_told_apart(self) -> None:
+        """Failures of different kinds are listed; the same one is said once, with how often."""
+        lines = told_about(WRONG_SHAPE, WRONG_SCALE, WRONG_SHAPE)
+        assert lines[0] == "2 times: shape (3, 5), expected (5, 3)"
+        assert lines[1].endswith("all 35 numbers are wrong")
+
+    def test_many_failures_are_counted(self) -> None:
+        """After three different ones, the rest is a number."""
+        verdicts = tuple(VerdictData(category="value", fact=f"fact {i}") for i in range(5))
+        result = with_cases(second_zero(), 1, failed("a", *verdicts), passed("b"), passed("c"))
+        lines = as_lines(blocks_of_test(result.tests[1], Audience.STUDENT)).splitlines()
+        assert len(lines) == 4
+        assert lines[-1] == "And 2 more failures."
+
+    def test_names_the_subtest(self) -> None:
+        """A failing subtest is named, so that it can be found."""
+        verdict = msgspec.structs.replace(WRONG_SHAPE, subtest="[one token]")
+        assert told_about(verdict)[0] == "[one token]: shape (3, 5), expected (5, 3)"
+
+    def test_carried_error(self) -> None:
+        """Right by the student's own earlier part is said, and by which."""
+        case = CaseResult(id="", outcome=Outcome.PASSED, share="1", carried=("scores", "mask"))
+        test = with_cases(second_zero(), 2, case).tests[2]
+        (said,) = blocks_of_test(test, Audience.STUDENT)
+        assert said == Sentence(
+            Tone.NOTE, "Right, given your own scores and mask: the earlier mistake is not paid for twice."
+        )
+
+    def test_partial_credit(self) -> None:
+        """A test that set a score of its own says how much, since nothing failed that could be told."""
+        case = CaseResult(id="", outcome=Outcome.FAILED, share="1/2")
+        test = with_cases(second_zero(), 0, case).tests[0]
+        (said,) = blocks_of_test(test, Audience.STUDENT)
+        assert isinstance(said, Sentence)
+        assert said.text == "This test gives partial credit: 1 of 2."
+
+    def test_a_long_fact_leaves_room_for_the_cause(self) -> None:
+        """A fact of any length is cut before it can push out the cause and the student's line."""
+        lines = told_about(msgspec.structs.replace(WRONG_SCALE, fact="x" * 5000, where="y" * 5000))
+        assert len("\n".join(lines)) < 2000
+        assert "Most likely: Your scores are √d_k times too large." in lines
+        assert lines[-1] == "attention_scores.py:41: return Q @ K.mT"
+
+
+def every_text(results: Iterable[Result]) -> Iterable[str]:
+    for result in results:
+        for audience in Audience:
+            yield text_of(feedback(result, audience))
+
+
+def test_no_sentence_is_empty() -> None:
+    """No renderer has to deal with an empty line of feedback."""
+    for text in every_text([graded(), not_gradable(), second_zero()]):
+        assert all(line.strip() for line in text.split("\n") if line)

@@ -1,0 +1,159 @@
+"""The terminal table: readable without colour, on a narrow terminal, in plain ASCII, and never obeying student text."""
+
+import io
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from softmark.feedback.feedback import Audience
+from softmark.feedback.terminal import show
+from softmark.records.result import Picture, Result
+from tests.support.results import (
+    LATE,
+    LATE_LINE,
+    PAYLOADS,
+    WRONG_SCALE,
+    failed,
+    graded,
+    handed_in,
+    not_gradable,
+    second_zero,
+    with_cases,
+    with_student_text,
+)
+
+
+def printed(result: Result, width: int = 100, audience: Audience = Audience.STAFF, encoding: str = "utf-8") -> str:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, newline="\n", write_through=True)
+    show(result, Console(file=file, width=width, color_system=None, force_terminal=False), audience)
+    return raw.getvalue().decode(encoding)
+
+
+def coloured(result: Result) -> str:
+    file = io.StringIO()
+    show(result, Console(file=file, width=100, force_terminal=True, color_system="truecolor"), Audience.STAFF)
+    return file.getvalue()
+
+
+def lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+class TestShow:
+    def test_graded(self) -> None:
+        """A title, a line per part with its points and the one thing to know, and the failures in words."""
+        assert lines(printed(graded(), audience=Audience.STUDENT)) == [
+            "  From dot products to attention  ada_lovelace",
+            "      part                          points",
+            "  ────────────────────────────────────────────────────────────────────────────────────────────────",
+            "  ✓   1  Queries, keys and values   2 / 2",
+            "  ◐   2  The score matrix           1 / 5    Your scores are √d_k times too large.",
+            "  ✗   3  Masks                      0 / 3    Look at your mask again.",
+            "  ────────────────────────────────────────────────────────────────────────────────────────────────",
+            "      total                         3 / 10",
+            "  ◐ 2.1  The score matrix S = Q Kᵀ / √d_k.  1 of 3",
+            "  │ 2 times: all 35 numbers are wrong",
+            "  │ worst at [2, 3]: got 5.123456, expected 1.7",
+            "  │ Most likely: Your scores are √d_k times too large.",
+            "  │ Hint: Divide by the square root of the key's width.",
+            "  │ attention_scores.py:41  return Q @ K.mT",
+            "  │               expected         got (* is wrong)",
+            "  │           1          2           1.7*         2",
+            "  │         0.5         -1         none*      -1.7*",
+            "  │ The same in: 2.2 (0 of 2)",
+            "  ✗ 3.2  A padding mask.  0 of 2",
+            "  │ Look at your mask again.",
+            "  │ The file was named Scores.PY; it was taken as attention_scores.py.",
+            "  │ 1 test is not shown here.",
+        ]
+
+    def test_not_gradable(self) -> None:
+        """A file that cannot be loaded has one clear reason, above the table."""
+        text = lines(printed(not_gradable()))
+        assert text[1:3] == [
+            "  │ attention_scores.py could not be loaded: '(' was never closed",
+            "  │ attention_scores.py:12  softmax(Q @ K.T",
+        ]
+        assert text[-1] == "      total                         0 / 10"
+
+    def test_late(self) -> None:
+        """Under the total stands what lateness costs, and the mark that is left."""
+        text = lines(printed(handed_in(LATE)))
+        total = text.index("      total                         3 / 10")
+        assert text[total + 1 : total + 3] == [f"  │ {LATE_LINE}", "  │ mark: 1 of 10"]
+
+    def test_second_zero(self) -> None:
+        """Before anything ran the table is complete and says that nothing ran."""
+        text = printed(second_zero())
+        assert text.count("not run yet") == 3
+        assert "0 / 10" in text
+
+    @pytest.mark.parametrize("width", [20, 34, 46, 63, 64, 80, 200])
+    def test_fits_the_terminal(self, width: int) -> None:
+        """No line is wider than the terminal, and nothing that matters is lost on a narrow one."""
+        text = printed(graded(), width=width)
+        assert max(cell_len(line) for line in text.splitlines()) <= width
+        words = " ".join(text.replace("│", " ").split())
+        if width >= 34:
+            assert "Your scores are √d_k times too large." in words
+            assert "3 / 10" in words
+
+    def test_plain_ascii(self) -> None:
+        """Where the terminal knows only ASCII, signs become letters and formulas escapes; nothing fails."""
+        for width in (20, 46, 64, 70, 100):
+            printed(graded(), width=width, encoding="ascii")
+        text = printed(graded(), encoding="ascii")
+        assert "\n  ok | 1  Queries, keys and values | 2 / 2" in text
+        assert "\n  x  | 3  Masks" in text
+        assert "\n  | Most likely: Your scores are \\u221ad_k times too large." in text
+
+    def test_colour_only_repeats(self) -> None:
+        """With colour the same text is there, sign for sign."""
+        from_colour = Console(file=io.StringIO(), width=100, record=True, force_terminal=True)
+        show(graded(), from_colour, Audience.STAFF)
+        assert lines(from_colour.export_text()) == lines(printed(graded()))
+
+    def test_draws_small_matrices_only(self) -> None:
+        """A large matrix is left to the page for staff, and that is said."""
+        row = tuple(float(i) for i in range(12))
+        wide = Picture(expected=(row,) * 12, got=(row,) * 12)
+        verdict = WRONG_SCALE.__class__(category="value", fact="wrong", picture=wide)
+        assert "(12 by 12 numbers, too large to be drawn here)" in printed(
+            with_cases(second_zero(), 1, failed("a", verdict))
+        )
+
+
+class TestRemark:
+    def test_is_wrapped_and_not_cut(self) -> None:
+        """A diagnosis that is longer than its column stands in the table as a whole."""
+        words = [f"word{number}" for number in range(20)]
+        table, _, _ = printed(with_student_text(" ".join(words)), 80).partition("total")
+        assert all(word in table for word in words)
+
+
+class TestHostileText:
+    @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
+    def test_controls_nothing(self, payload: str) -> None:
+        """No control character of a student's reaches the terminal."""
+        assert all(c.isprintable() or c == "\n" for c in printed(with_student_text(payload)))
+
+    @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
+    def test_sends_no_escape_but_colours(self, payload: str) -> None:
+        """With colour on, the only escapes are the colours we chose ourselves: no links, no titles."""
+        text = coloured(with_student_text(payload))
+        assert "\x1b]" not in text
+        assert set(text.split("\x1b[")[1:]) == {piece for piece in text.split("\x1b[")[1:] if "m" in piece[:20]}
+
+    def test_is_never_markup(self) -> None:
+        """Square brackets are square brackets."""
+        text = printed(with_student_text("[bold red]x[/bold red] [/] [link=a]"), width=200)
+        assert "[bold red]x[/bold red] [/] [link=a]" in text
+
+    @pytest.mark.parametrize("width", [30, 60, 100])
+    def test_is_no_ci_command(self, width: int) -> None:
+        """No line of the output begins with `::`, however it is wrapped, and `##[` never appears."""
+        for padding in (0, *range(width - 8, width)):
+            text = printed(with_student_text("x" * padding + "::error::forged\n::add-mask::a ##[group]b"), width)
+            assert not [line for line in text.splitlines() if line.strip().startswith("::") or "##[" in line]

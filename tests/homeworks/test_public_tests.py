@@ -1,0 +1,130 @@
+"""The public tests of every homework: right code passes, an empty starter is "not done yet", mistakes have names."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
+
+import pytest
+
+from softmark.course.homework import homework_names
+from softmark.records.result import Outcome, Result, Status
+from softmark.student import OwnWork, find_work
+from tests.conftest import ROOT
+
+HOMEWORKS = homework_names(ROOT)
+
+# Ordinary slips: part, a line of the reference, what a student would write, and what the student is told.
+PLANTED = {
+    "attention_scores": [
+        ("1", "p = torch.softmax(s", "p = torch.softmax(s / len(h) ** 0.5", "You divide the dot products by √d"),
+        ("3", "S / math.sqrt(d_k)", "S", "they are not scaled"),
+        ("3", "S / math.sqrt(d_k)", "S / d_k", "You divide by d_k itself"),
+        ("4", "torch.exp(S - S_max)", "torch.exp(S)", "Large scores overflow"),
+        ("5", "blocked = ~mask", "blocked = mask", "you block what is allowed"),
+        ("7", "return j <= i", "return j < i", "itself"),
+    ],
+    "lstm_gates": [
+        ("1", "h @ W_hh.T + b_hh", "h @ W_hh.T", "You left out the bias b_hh."),
+        ("2", "g = torch.tanh(z_g)", "g = torch.sigmoid(z_g)", "You sent g through the sigmoid"),
+        ("3", "h_t = o * torch.tanh(c_t)", "h_t = o * c_t", "You left out the tanh around the cell state"),
+        ("6", "y = y.flip(0)", "pass", "backward"),
+    ],
+    "multi_head": [
+        ("1", "blocks.transpose(-3, -2)", "X.reshape(*X.shape[:-2], n_heads, -1, d_head)", "pieces of different"),
+        ("2", "blocks = H.transpose(-3, -2)", "blocks = H", "features of different tokens"),
+        ("3", "math.sqrt(d_k)", "math.sqrt(d_k * n_heads)", "the width of all heads together"),
+        ("4", "return self.out_proj(H)", "return H", "output projection"),
+    ],
+    "positional_encoding": [
+        ("1", "10000 ** (2 * i / d)", "1000 ** (2 * i / d)", "Your base is 1000 instead of 10000."),
+        ("2", "P[:, 0::2] = torch.sin(A)", "P[:, 0::2] = torch.cos(A)", "the cosine"),
+        ("4", "M[1::2, 1::2] = -s, c", "M[1::2, 1::2] = s, c", "A minus sign is missing"),
+        ("6", "offset = j - i[:, None]", "offset = i[:, None] - j", "Your offset is query minus key"),
+    ],
+    "transformer_block": [
+        ("1", "(centred**2).mean(dim=-1, keepdim=True)", "X.var(dim=-1, keepdim=True)", "divided by d - 1"),
+        ("2", "torch.relu(X @ W1 + b1)", "X @ W1 + b1", "There is no ReLU"),
+        ("3", "layer_norm(X + O_1", "layer_norm(O_1", "The residual connection around your attention is missing."),
+        ("4", "self_attention(Z_1, p", "self_attention(X, p", "Your attention reads X without a layer norm."),
+        ("6", "X = block(X, causal)", "X = block(X)", "Your blocks get no mask"),
+    ],
+}  # fmt: skip
+KNOWN = {"pytest", "torch", "math", "gradescope_utils", "softmark"}
+
+
+@pytest.fixture
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """What a student gets of a homework, and nothing else of the course near it."""
+    return Path(shutil.copytree(ROOT / "assignments" / request.getfixturevalue("name"), tmp_path / "homework"))
+
+
+def reference(name: str) -> str:
+    return (ROOT / f"reference/{name}.py").read_text()
+
+
+def checked(folder: Path, name: str, source: str) -> Result:
+    """The result of the public tests on a solution."""
+    (folder / f"{name}.py").write_text(source)
+    return find_work(folder, None).check()
+
+
+def said(result: Result, part: str) -> str:
+    """What a student is told about a part."""
+    verdicts = [verdict for test in result.tests if test.part == part for verdict in test.verdicts]
+    return "\n".join(cause.says for verdict in verdicts for cause in verdict.causes)
+
+
+@pytest.mark.parametrize("name", HOMEWORKS)
+class TestOfEveryHomework:
+    """In the folder that a student gets."""
+
+    def test_right_code_passes(self, name: str, folder: Path) -> None:
+        """The reference passes every public test, and there is at least one for each part that has a function."""
+        result = checked(folder, name, reference(name))
+        assert (result.status, result.total) == (Status.GRADED, result.max_score)
+        assert all(part.points > 0 for part in result.parts)
+
+    def test_the_starter_is_not_done_yet(self, name: str, folder: Path) -> None:
+        """Nothing passes, nothing fails: every test was not run and says what it waits for."""
+        result = OwnWork(folder / f"{name}.py", folder).check()
+        assert result.total == 0
+        assert {test.outcome for test in result.tests} == {Outcome.NOT_RUN}
+        assert all("not done yet" in test.verdicts[0].fact for test in result.tests)
+
+    def test_one_part_is_enough(self, name: str, folder: Path) -> None:
+        """Who has written part 1 only passes its tests; everything else still is "not done yet"."""
+        tree = ast.parse((folder / f"{name}.py").read_text())
+        solved = {n.name: n for n in ast.parse(reference(name)).body if isinstance(n, ast.FunctionDef)}
+        first = find_work(folder, None).check().parts[0].function
+        tree.body = [solved[first] if getattr(n, "name", "") == first else n for n in tree.body]
+        result = checked(folder, name, ast.unparse(tree))
+        assert {t.outcome for t in result.tests if t.part == "1"} == {Outcome.PASSED}
+        assert Outcome.FAILED not in {test.outcome for test in result.tests}
+
+    def test_know_nothing_secret(self, name: str, folder: Path) -> None:
+        """They import what a student has, and none of their files says where the solution or a hidden test is."""
+        tree = ast.parse((folder / "test_public.py").read_text())
+        imports = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
+        modules = {
+            m for n in imports for m in ([n.module] if isinstance(n, ast.ImportFrom) else [a.name for a in n.names])
+        }
+        assert {str(module).partition(".")[0] for module in modules} <= KNOWN
+        for file in folder.iterdir():
+            text = file.read_text()
+            assert not [place for place in ("reference/", "graders/", "test_hidden", "mistakes.py") if place in text]
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "right", "wrong", "words"),
+    [(name, *slip) for name, slips in PLANTED.items() for slip in slips],
+    ids=[f"{name}-{slip[3]}" for name, slips in PLANTED.items() for slip in slips],
+)
+def test_ordinary_mistakes_are_named(name: str, folder: Path, part: str, right: str, wrong: str, words: str) -> None:
+    """A slip costs public tests of its part, and the part says which slip it is."""
+    source = reference(name)
+    assert right in source
+    result = checked(folder, name, source.replace(right, wrong, 1))
+    assert any(test.outcome is Outcome.FAILED for test in result.tests if test.part == part)
+    assert words in said(result, part)

@@ -1,0 +1,92 @@
+"""The sample class: every submission is graded, and what its docstring says about it is what it loses marks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from softmark.course.homework import homework_names
+from softmark.engines.local import Grader
+from softmark.engines.messages import Job, Setup
+from softmark.records.result import Result, Status, Submission
+from tests.conftest import ROOT, STRONGEST
+
+# Which parts keep full marks, and words that the feedback has.
+EXPECTED = {
+    "attention_scores/good": ("1234567", ""),
+    "attention_scores/library": ("123457", "scaled_dot_product_attention, which is not allowed"),
+    "attention_scores/mixed": ("1237", "Large scores overflow"),
+    "attention_scores/no_root": ("246", "You divide by d_k itself"),
+    "attention_scores/reads_files": ("", "there is no such file while grading"),
+    "attention_scores/syntax_error": ("", "was never closed"),
+    "lstm_gates/always_equal": ("", "a subclass of torch.Tensor"),
+    "lstm_gates/forgetful": ("2", "You left out the forget gate"),
+    "lstm_gates/gate_order": ("1345", "You read the blocks in the order i, f, o, g"),
+    "lstm_gates/good": ("1234567", ""),
+    "lstm_gates/other_machine": ("2", "my_course_helpers"),
+    "lstm_gates/wrapped": ("123", "torch.nn.LSTM, which is not allowed"),
+    "multi_head/full_width": ("125", "You scale with the width of all heads together"),
+    "multi_head/good": ("12345", ""),
+    "multi_head/leaves": ("", "ended the process"),
+    "multi_head/loops": ("123", "grows with the number of heads"),
+    "multi_head/renamed": ("2", "did you mean `splitHeads`?"),
+    "multi_head/straight_view": ("3", "your heads hold pieces of different tokens"),
+    "positional_encoding/empty": ("", "it defines none of the names that are asked for"),
+    "positional_encoding/good": ("123456", ""),
+    "positional_encoding/halves": ("1", "they must alternate"),
+    "positional_encoding/hungry": ("", "more memory than it is allowed"),
+    "positional_encoding/integer_division": ("2", "an integer division made every exponent 0"),
+    "transformer_block/good": ("123456", ""),
+    "transformer_block/library": ("2", "torch.nn.functional.layer_norm, which is not allowed"),
+    "transformer_block/norms_exchanged": ("2", "You wrote the pre-norm block"),
+    "transformer_block/one_residual": ("1", "You have one residual connection around both sublayers"),
+    "transformer_block/phones_home": ("", "uses the network, which is not there while grading"),
+    "transformer_block/training_on_import": ("", "my_weights.pt"),
+}
+BROKEN = {"syntax_error", "empty", "training_on_import"}
+
+
+@pytest.fixture(scope="module", params=homework_names(ROOT))
+def graded(request: pytest.FixtureRequest) -> Iterator[tuple[str, Callable[[Path], Result]]]:
+    """The name of a homework, and what grades a file as it; one engine for the whole class."""
+    name = request.param
+    with Grader(Setup(str(ROOT), name, STRONGEST, progress=False)) as grader:
+        file = grader.ready().file
+
+        def grade(path: Path) -> Result:
+            return list(grader.grade(Job(Submission(id=path.stem), file, {file: path.read_bytes()})))[-1]
+
+        yield name, grade
+
+
+def said(result: Result) -> str:
+    """All that a student is told."""
+    verdicts = [verdict for test in result.tests for verdict in test.verdicts]
+    causes = [cause.says for verdict in verdicts for cause in verdict.causes]
+    frames = [frame.text for frame in result.reason_frames]
+    return "\n".join([result.reason, *frames, *(verdict.fact for verdict in verdicts), *causes])
+
+
+def test_is_what_it_says(graded: tuple[str, Callable[[Path], Result]]) -> None:
+    """Right parts keep full marks, mistakes are named, broken files say why, and hostile ones earn nothing."""
+    name, grade = graded
+    for path in sorted((ROOT / "samples" / name).iterdir()):
+        full, words = EXPECTED[f"{name}/{path.stem}"]
+        result = grade(path)
+        assert result.status is (Status.NOT_GRADABLE if path.stem in BROKEN else Status.GRADED), path
+        assert "".join(part.number for part in result.parts if part.earned == part.points) == full, path
+        assert words in said(result), path
+        assert (result.total == 20) == (path.stem == "good"), path
+        assert result.total == 0 or "A hostile" not in path.read_text(), path
+
+
+def test_every_kind_is_there() -> None:
+    """Each homework has a right, a broken and a hostile submission among its samples, and no file is forgotten."""
+    files = [path for folder in (ROOT / "samples").iterdir() for path in folder.glob("*.*")]
+    assert {f"{path.parent.name}/{path.stem}" for path in files} == set(EXPECTED)
+    for name in homework_names(ROOT):
+        own = [path for path in files if path.parent.name == name]
+        assert any(path.stem == "good" for path in own)
+        assert any("A hostile" in path.read_text() for path in own)

@@ -1,0 +1,52 @@
+"""A small class to export: all that can become of a submission."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from softmark.records.graded import Graded, StudentData
+from softmark.records.result import CaseResult, Outcome, Result
+from tests.support.results import LATE, graded, handed_in, not_gradable, with_cases
+
+LOVELACE = StudentData(id="1001", name="Lovelace, Ada", email="ada@example.org")
+HOPPER = StudentData(id="1002", name="Hopper, Grace", email="grace@example.org")
+NOETHER = StudentData(id="1003", name="Noether, Emmy", email="emmy@example.org")
+TURING = StudentData(id="1004", name="Turing, Alan", email="alan@example.org")
+SHANNON = StudentData(id="1005", name="Shannon, Claude", email="claude@example.org")
+
+MONDAY = "2026-03-02T12:00:00+01:00"
+TUESDAY = "2026-03-03T12:00:00+01:00"
+
+
+def one(id: str, *students: StudentData, result: Result | None = None, **changes: Any) -> Graded:
+    return Graded(id=id, students=students, origin=f"export/{id}", result=result or graded(), **changes)
+
+
+def grader_error() -> Result:
+    return with_cases(graded(), 2, CaseResult(id="", outcome=Outcome.GRADER_ERROR))
+
+
+def better() -> Result:
+    """Part 2 has 2 points more than in `graded`."""
+    return with_cases(graded(), 2, CaseResult(id="", outcome=Outcome.PASSED, share="1"))
+
+
+def class_of_five() -> tuple[Graded, ...]:
+    """One in time, one late, two in a group, one that could not be loaded; the grader failed on the last."""
+    return (
+        one("s1", LOVELACE, submitted_at=MONDAY),
+        one("s2", HOPPER, result=handed_in(LATE), submitted_at=TUESDAY, earlier=("export/s2/1",)),
+        one("s3", NOETHER, result=not_gradable()),
+        one("s4", TURING, SHANNON, result=grader_error()),
+    )
+
+
+def very_late() -> Result:
+    return handed_in(timedelta(days=30))
+
+
+def renamed(graded: Graded, name: str) -> Graded:
+    """The same submission, of a student of this name."""
+    student = msgspec.structs.replace(graded.students[0], name=name)
+    return msgspec.structs.replace(graded, students=(student,))

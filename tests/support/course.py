@@ -1,0 +1,132 @@
+"""A course of one tiny homework, and the engine that grades it, run in this process on a real sandbox."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+import msgspec
+import pytest
+
+from softmark.course.homework import load_homework
+from softmark.engines.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
+from softmark.engines.server import _PYTEST, Engine
+from softmark.records.result import Result, Submission, TestResult
+from softmark.sandbox.isolation import Sandbox
+
+NAME = "tiny"
+FILE = "tiny.py"
+IMPORTS = """\
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import (
+    hide_errors, leaderboard, number, partial_credit, tags, visibility, weight)
+from softmark import Failed, agree, draw
+"""
+LIMITS = "cpu_seconds = 0.3\nimport_seconds = 2\nmemory_mb = 300\n"
+
+
+def write_course(root: Path, hidden: str, points: Sequence[float] = (4,), limits: str = LIMITS, more: str = "") -> Path:
+    """A course whose parts 1, 2, … (functions one, two, three) have these points; returns its folder."""
+    folder = root / "graders" / NAME
+    folder.mkdir(parents=True)
+    (root / "reference").mkdir()
+    parts = "".join(
+        f'[[part]]\nnumber = "{number}"\nfunction = "{function}"\ntitle = "Part {function}"\npoints = {worth}\n'
+        for number, (function, worth) in enumerate(zip(("one", "two", "three"), points, strict=False), start=1)
+    )
+    head = f'title = "Tiny"\nfile = "{FILE}"\npoints = {sum(points)}\n[limits]\n{limits}{parts}{more}'
+    (folder / "homework.toml").write_text(head)
+    (folder / "test_hidden.py").write_text(IMPORTS + hidden)
+    return root
+
+
+@contextmanager
+def references_of(root: Path) -> Iterator[None]:
+    """`from reference import …` means this course's in this process, and no other's before or after."""
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "reference"}
+    sys.path.insert(0, str(root))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(root))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "reference"]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def talk(
+    root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None, name: str = NAME
+) -> list[object]:
+    """What the engine says when it is given these submissions, one after the other."""
+    jobs = [
+        source if isinstance(source, Job) else Job(Submission(id=f"number {n}"), FILE, {FILE: source.encode()})
+        for n, source in enumerate(sources)
+    ]
+    requests, replies = io.BytesIO(), io.BytesIO()
+    for job in jobs:
+        send(requests, job)
+    requests.seek(0)
+    setup = Setup(str(root), name, str(place.level), budget)
+    homework = load_homework(name, root)
+    engine = Engine(setup, homework, place, (requests, replies), lanes=())
+    with mock.patch.dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"):
+        _run(engine, root, homework.folder)
+    replies.seek(0)
+    said = list(_messages(replies))
+    return [*said, engine.refused] if engine.refused is not None else said
+
+
+def grade(
+    root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None, name: str = NAME
+) -> list[Result]:
+    """The final results of these submissions."""
+    said = talk(root, place, *sources, budget=budget, name=name)
+    assert isinstance(said[0], Ready), said
+    return [message.result for message in said if isinstance(message, Done)]
+
+
+def refusal(root: Path, place: Sandbox) -> str:
+    """Why the engine does not grade, because of how the homework is configured."""
+    (said,) = talk(root, place, "")
+    assert isinstance(said, Refused)
+    assert said.usage
+    return said.why
+
+
+def progress(said: Sequence[object]) -> list[Result]:
+    """The results that were sent on the way."""
+    return [message.result for message in said if isinstance(message, Progress)]
+
+
+def named(result: Result, name: str) -> TestResult:
+    """The test of that name."""
+    return next(test for test in result.tests if test.name == name)
+
+
+def timeless(result: Result) -> bytes:
+    """A result without what a clock says."""
+    data = msgspec.to_builtins(msgspec.structs.replace(result, seconds=0.0, cpu_seconds=0.0))
+    for test in data["tests"]:
+        for case in test["cases"]:
+            case["seconds"] = 0.0
+    return msgspec.json.encode(data)
+
+
+def _run(engine: Engine, root: Path, tests: Path) -> None:
+    before = {name for name in sys.modules if name.startswith("graders")}
+    try:
+        pytest.main([*_PYTEST, f"--rootdir={root}", str(tests)], plugins=[engine])
+    finally:
+        for name in {name for name in sys.modules if name.startswith("graders")} - before:
+            del sys.modules[name]
+
+
+def _messages(replies: io.BytesIO) -> Iterator[object]:
+    while (message := receive(replies)) is not None:
+        yield message

@@ -1,0 +1,113 @@
+"""Student processes for tests: one zygote for a whole test run, and a sandbox of every kind on top of it."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from tempfile import gettempdir
+from typing import Any, NoReturn
+
+import pytest
+
+from softmark.records.levels import Level
+from softmark.records.limits import Limits
+from softmark.sandbox.asking import StudentProcess
+from softmark.sandbox.isolation import Bare, Own, Sandbox, Spawned, Walled
+from softmark.sandbox.walls import environment
+from softmark.sandbox.zygote import Zygote
+
+IS_ROOT = os.geteuid() == 0
+STRONGEST = Level.FULL if IS_ROOT else Level.USER
+FILE = "hw.py"
+SHORT = Limits(cpu_seconds=0.5, import_seconds=5.0, memory_mb=300, file_mb=20)
+
+PATIENCE = 60  # seconds; what takes longer hangs
+
+KINDS: dict[str, Callable[[], Sandbox]] = {
+    "walled": lambda: Walled(zygote(), STRONGEST),
+    "process": lambda: Walled(zygote(), Level.PROCESS),
+    "spawned": Spawned,
+    "bare": Bare,
+    "own": Own,
+}
+
+
+@cache
+def zygote() -> Zygote:
+    """Started by the first test that needs one; one worker at a time can live below it."""
+    started = Zygote.spawn(environment(gettempdir()))
+    atexit.register(started.close)
+    return started
+
+
+@contextmanager
+def sandbox(kind: str = "walled") -> Iterator[Sandbox]:
+    """A sandbox of one of the KINDS; what a bare one changes in this very process is put back."""
+    opened = KINDS[kind]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", sys.stdout)
+        patch.setattr(sys, "stderr", sys.stderr)
+        patch.setattr(sys, "path", [*sys.path])
+        patch.setattr(warnings, "filters", [*warnings.filters])
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+@contextmanager
+def not_for_ever() -> Iterator[None]:
+    """Fail instead of hanging when what is done here does not come to an end."""
+
+    def give_up(*_: object) -> NoReturn:
+        raise AssertionError(f"no end within {PATIENCE} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def loaded(
+    place: Sandbox, source: str, rules: Sequence[Mapping[str, Any]] = (), limits: Limits = SHORT
+) -> Iterator[StudentProcess]:
+    """A student process that has loaded a submission with this text."""
+    worker = place.open({FILE: source.encode()}, limits)
+    try:
+        message = {"op": "load", "file": FILE, "cells": None, "rules": [dict(rule) for rule in rules]}
+        worker.request(message, limits.import_seconds)
+        yield worker
+    finally:
+        worker.close()
+
+
+def ask(
+    worker: StudentProcess,
+    target: Any,
+    *args: Any,
+    cpu_seconds: float = SHORT.cpu_seconds,
+    wall_seconds: float = math.inf,
+    **request: Any,
+) -> dict[Any, Any]:
+    """One "call" request to a worker; the parts that are not given are those of a plain call."""
+    message = {
+        "op": "call", "target": target, "method": None, "args": list(args), "kwargs": {}, "how": "plain",
+        "watch": False, "cotangent": None, "seed": None, **request,
+    }  # fmt: skip
+    return worker.request(message, cpu_seconds, wall_seconds)
+
+
+def value(worker: StudentProcess, target: Any, *args: Any, **request: Any) -> Any:
+    """What a plain call returns."""
+    return ask(worker, target, *args, **request)["value"]
