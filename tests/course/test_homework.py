@@ -257,7 +257,7 @@ class TestCourseRoot:
         """Outside of any course, the checkout softmark itself runs from is the course."""
         monkeypatch.delenv("SOFTMARK_COURSE", raising=False)
         root = course_root(tmp_path)
-        assert (root / "src" / "softmark" / "grading" / "homework.py").is_file()
+        assert (root / "src" / "softmark" / "course" / "homework.py").is_file()
 
     def test_obeys_the_environment(self, course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """SOFTMARK_COURSE wins over the place where the command was typed."""

@@ -74,6 +74,8 @@ def test_functions_of_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     reference = ModuleType(f"reference.{NAME}")
     monkeypatch.setitem(sys.modules, f"reference.{NAME}", reference)
     reference.ones = None  # type: ignore[attr-defined]
+    check_names(homework)  # of another course that is graded in the same process
+    reference.__file__ = str(homework.reference)
     with pytest.raises(
         ConfigError, match=rf"homework.toml:\d+: reference/{NAME}.py defines no 'one'. Did you mean 'ones'"
     ):

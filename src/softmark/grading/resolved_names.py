@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 
 import torch
 
@@ -26,13 +27,19 @@ def check_names(homework: Homework) -> None:
             _check(homework, ("forbidden", index, "names"), name, _wrong_name(name))
         for op in rule.ops:
             _check(homework, ("forbidden", index, "ops"), op, _wrong_op(op))
-    reference = sys.modules.get(f"reference.{homework.name}")  # there if the hidden tests use it
+    reference = _imported_reference(homework)
     for index, part in enumerate(homework.parts if reference is not None else ()):
         for function in part.functions:
             name = function.partition(".")[0]
             if not hasattr(reference, name):
                 problem = f"reference/{homework.reference.name} defines no {name!r}{_meant(name, dir(reference))}"
                 _check(homework, ("part", index, "function"), function, problem)
+
+
+def _imported_reference(homework: Homework) -> ModuleType | None:
+    """Return the reference if the hidden tests have imported it, and not another course's of the same name."""
+    module = sys.modules.get(f"reference.{homework.name}")
+    return module if getattr(module, "__file__", None) == str(homework.reference) else None
 
 
 def _check(homework: Homework, key: Key, name: str, problem: str) -> None:

@@ -1,1 +1,4 @@
-"""Plain data that every room shares: verdicts, results, points, limits, errors. Imports neither torch nor any other room."""
+"""Plain data that every room shares: verdicts, results, points, limits, errors.
+
+Imports neither torch nor any other room.
+"""
