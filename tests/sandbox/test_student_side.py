@@ -1,0 +1,18 @@
+"""The modules that run beside a student's code: they bring nothing of the trusted side with them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+ALLOWED = ("softmark.sandbox.worker", "softmark.sandbox.walls", "softmark.sandbox.wire")
+DATA = {"softmark", "softmark.sandbox", "softmark.records", "softmark.records.limits", "softmark.records.time_allowed"}
+
+
+def test_the_worker_loads_no_other_module_of_softmark() -> None:
+    """The import contract is static; this is what a process has in its memory, whatever the way of the import."""
+    program = "import sys, softmark.sandbox.worker; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    ours = {name for name in loaded.stdout.split() if name.partition(".")[0] == "softmark"}
+    assert "softmark.sandbox.worker.calls" in ours
+    assert {name for name in ours if not name.startswith(ALLOWED)} == DATA
