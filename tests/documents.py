@@ -27,7 +27,7 @@ from softmark.engines.messages import Setup
 from softmark.feedback.feedback import Audience, Drawing, Feedback, feedback
 from softmark.feedback.picture import standalone
 from softmark.feedback.terminal import show
-from softmark.grading.author_files import entries_of
+from softmark.grading.author_files import load_mistakes
 from softmark.records.result import Result
 
 ROOT = Path(__file__).parents[1]
@@ -117,7 +117,7 @@ def documents() -> dict[Path, str]:
 def _graded() -> list[Result]:
     sys.path.insert(0, str(ROOT))
     homework = load_homework("attention_scores", ROOT)
-    mistakes = {entry.name: entry for entry in entries_of(homework, ("mistakes",)).mistakes}
+    mistakes = {entry.name: entry for entry in load_mistakes(homework, ("mistakes",)).mistakes}
     source = homework.reference.read_text()
     subjects = [
         Subject(

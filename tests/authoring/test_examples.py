@@ -35,7 +35,7 @@ def written(homework: Homework, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Writes one call with these mistakes down, and reads it again."""
 
     def write(made: Call, registry: Registry | None = None) -> dict[str, Any]:
-        monkeypatch.setattr(examples, "entries_of", lambda homework, files: registry or Registry())
+        monkeypatch.setattr(examples, "load_mistakes", lambda homework, files: registry or Registry())
         monkeypatch.setattr(examples, "_calls", lambda homework: {"it": made})
         data: dict[str, Any] = json.loads(encode(handout_of(homework)))
         return data

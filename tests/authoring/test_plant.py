@@ -10,7 +10,7 @@ import pytest
 
 from softmark.authoring.plant import plant
 from softmark.course.homework import load_homework
-from softmark.grading.author_files import entries_of
+from softmark.grading.author_files import load_mistakes
 from softmark.verdict.mistakes import Entry
 from tests.support.tiny_homework import HEAD, course
 
@@ -93,7 +93,7 @@ def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]
     monkeypatch.setattr(sys, "path", [str(root), *sys.path])
     for name in ("reference", "reference.tiny", "graders", "graders.tiny", "graders.tiny.pieces"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    return {entry.name: entry for entry in entries_of(load_homework("tiny", root), ("mistakes",)).mistakes}
+    return {entry.name: entry for entry in load_mistakes(load_homework("tiny", root), ("mistakes",)).mistakes}
 
 
 def run(source: str) -> dict[str, object]:

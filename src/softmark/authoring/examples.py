@@ -30,7 +30,7 @@ from softmark.authoring.callers import builds_on
 from softmark.check.public_tests import ExampleData, Handout, PartData, RuleData, WordsData
 from softmark.check.worked_examples import to_data
 from softmark.course.homework import Homework
-from softmark.grading.author_files import entries_of, imported
+from softmark.grading.author_files import imported, load_mistakes
 from softmark.records.errors import ConfigError
 from softmark.verdict.compare import agrees
 from softmark.verdict.diagnose import Suspect, relevant
@@ -73,7 +73,7 @@ def numbers(label: str, *shape: int) -> torch.Tensor:
 
 def handout_of(homework: Homework) -> Handout:
     """Everything that a student's machine has to know of the homework."""
-    registry = entries_of(homework, ("mistakes",))
+    registry = load_mistakes(homework, ("mistakes",))
     with _one_thread():
         examples = tuple(_worked(name, made, registry) for name, made in _calls(homework).items())
     named = {name for example in examples for name in example.mistakes}

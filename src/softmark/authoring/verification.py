@@ -20,7 +20,7 @@ from softmark.authoring.plant import plant
 from softmark.authoring.repetition import judge_repetition
 from softmark.authoring.variants import Series, Subject, grade_all
 from softmark.course.homework import Homework
-from softmark.grading.author_files import entries_of
+from softmark.grading.author_files import load_mistakes
 from softmark.verdict.mistakes import Registry
 
 __all__ = ["Hole", "Proof", "prove"]
@@ -29,7 +29,7 @@ __all__ = ["Hole", "Proof", "prove"]
 def prove(homeworks: Sequence[Homework], jobs: int) -> list[Proof]:
     """Grade everything there is to grade, and judge it."""
     solved = [homework for homework in homeworks if homework.reference.is_file()]
-    registries = [entries_of(homework) for homework in solved]
+    registries = [load_mistakes(homework) for homework in solved]
     series = [
         Series(homework, _subjects(homework, registry)) for homework, registry in zip(solved, registries, strict=True)
     ]

@@ -17,7 +17,7 @@ from softmark.intake.handed_in import Entry, HandedIn
 from softmark.intake.notebook import read_notebook
 from softmark.intake.source import Refusal
 from softmark.intake.wanted import Wanted
-from softmark.records.result import Result, Submission, refused
+from softmark.records.result import Result, Submission, not_gradable
 
 
 def wanted_by(homework: Homework) -> Wanted:
@@ -45,7 +45,7 @@ class Task:
         result = msgspec.structs.replace(
             pending, submission=self.submission, notes=handed.notes, staff_notes=handed.staff_notes
         )
-        return refused(result, handed.refusal) if handed.refusal else result
+        return not_gradable(result, handed.refusal) if handed.refusal else result
 
 
 def read(entry: Entry, wanted: Wanted) -> Task:

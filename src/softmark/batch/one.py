@@ -12,7 +12,7 @@ from softmark.engines.messages import Setup
 from softmark.intake.collect import collect
 from softmark.intake.handed_in import Entry
 from softmark.intake.wanted import Wanted
-from softmark.records.result import Result, broken_off
+from softmark.records.result import Result, grader_error
 
 Sink = Callable[[Result], None]
 
@@ -45,6 +45,6 @@ def grade_one(
                 result = so_far
                 sink(result)
         except EngineFailed as failure:
-            result = broken_off(result, str(failure))
+            result = grader_error(result, str(failure))
             sink(result)
         return result

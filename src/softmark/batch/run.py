@@ -24,7 +24,7 @@ from softmark.engines.pool import Engines, OwnLane
 from softmark.intake.handed_in import Entry
 from softmark.records.graded import Graded, StudentData
 from softmark.records.limits import Limits
-from softmark.records.result import Outcome, Result, Status, broken_off
+from softmark.records.result import Outcome, Result, Status, grader_error
 from softmark.sandbox.room import side_by_side
 
 Keep = Callable[[Graded, Known], None]
@@ -200,7 +200,7 @@ class ClassRun:
             if failure.endless:
                 endless.add(failure.endless)
                 self._endless.note(failure.endless)
-            result = broken_off(result, str(failure))
+            result = grader_error(result, str(failure))
         return result
 
 

@@ -29,8 +29,8 @@ from softmark.records.result import (
     Submission,
     TestResult,
     VerdictData,
-    broken_off,
-    refused,
+    grader_error,
+    not_gradable,
 )
 from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.isolation import Sandbox
@@ -98,7 +98,7 @@ class Judge:
         except NotLoadable as refusal:
             result = not_loadable(result, refusal, session)
         except Exception as fault:  # a fault of the grader; a class goes on with the next submission
-            result = broken_off(result, explained(fault))
+            result = grader_error(result, explained(fault))
         finally:
             unclosed = _close(session)
             self._own_time.stop()
@@ -176,7 +176,7 @@ def not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) 
     if failure.detail:
         reason += f" ({failure.detail})"
     frames = tuple(FrameData(file=f.file, line=f.line, function=f.function, text=f.text) for f in own)
-    return refused(result, reason, frames)
+    return not_gradable(result, reason, frames)
 
 
 def _finished(spec: TestSpec, trials: list[Trial]) -> TestResult:

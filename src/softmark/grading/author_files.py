@@ -31,10 +31,10 @@ class MistakesOnDemand(Registry):
 
     @cached_property
     def mistakes(self) -> list[Mistake]:  # type: ignore[override]
-        return entries_of(self._homework, ("mistakes",)).mistakes
+        return load_mistakes(self._homework, ("mistakes",)).mistakes
 
 
-def entries_of(homework: Homework, kinds: tuple[str, ...] = ("mistakes", "equivalents")) -> Registry:
+def load_mistakes(homework: Homework, kinds: tuple[str, ...] = ("mistakes", "equivalents")) -> Registry:
     """The named mistakes and equivalents of a homework; an empty registry if it has none."""
     registry = Registry()
     with collecting(registry):

@@ -32,7 +32,7 @@ from softmark.intake.metadata import NAME, Earlier, Metadata, read_metadata
 from softmark.intake.names import safe_id
 from softmark.intake.submission import Submission
 from softmark.records.errors import ConfigError, UsageError
-from softmark.records.result import Result, Status, decode, encode, refused
+from softmark.records.result import Result, Status, decode, encode, not_gradable
 
 DEFAULT_SECONDS = 540.0
 """A minute less than Gradescope's default."""
@@ -141,7 +141,7 @@ class _HandedIn:
     def graded(self, grader: Grader, pending: Result) -> Iterator[Result]:
         """Every result after the first."""
         if self.attempt is not None and not self.attempt.counts:
-            yield msgspec.structs.replace(refused(pending, self.attempt.line), kept=self._earlier_mark)
+            yield msgspec.structs.replace(not_gradable(pending, self.attempt.line), kept=self._earlier_mark)
         elif not self.task.handed.refusal:
             yield from map(self.dressed, grader.grade(self.task.job))
 

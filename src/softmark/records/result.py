@@ -217,8 +217,8 @@ class Result(Record, frozen=True):
         )
 
 
-def refused(result: Result, reason: str, frames: tuple[FrameData, ...] = ()) -> Result:
-    """Nothing in the submission can be graded: every test failed, for the one reason at the top."""
+def not_gradable(result: Result, reason: str, frames: tuple[FrameData, ...] = ()) -> Result:
+    """Return the result of a submission that cannot be graded: every test failed, for the one reason at the top."""
     failed = []
     for test in result.tests:
         cases = tuple(msgspec.structs.replace(case, outcome=Outcome.FAILED) for case in test.cases)
@@ -227,8 +227,8 @@ def refused(result: Result, reason: str, frames: tuple[FrameData, ...] = ()) -> 
     return msgspec.structs.replace(result, status=Status.NOT_GRADABLE, reason=reason, reason_frames=frames)
 
 
-def broken_off(result: Result, why: str) -> Result:
-    """The grader failed: what was earned until then, which is not the student's mark."""
+def grader_error(result: Result, why: str) -> Result:
+    """Return the result after a failure of the grader: what was earned until then, which is not the student's mark."""
     return msgspec.structs.replace(result, status=Status.GRADER_ERROR, staff_notes=(*result.staff_notes, why))
 
 
@@ -258,8 +258,8 @@ __all__ = [
     "Submission",
     "TestResult",
     "VerdictData",
-    "broken_off",
     "decode",
     "encode",
+    "grader_error",
     "recorded",
 ]
