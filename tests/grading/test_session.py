@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from softmark.grading.hearing import seed_of
-from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession
+from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
 from softmark.sandbox.failures import Disturbed, GraderFault, StudentFailure
 from tests.support.sandboxes import SHORT, sandbox
 from tests.support.sessions import Stage, answers, fails, loads, session
@@ -157,11 +156,11 @@ class TestPurity:
             for test, part, pure in ((1, "1", True), (2, "1", True), (3, "2", False)):
                 begun.begin(part, str(test))
                 call(begun)
-                assert begun.hearing.pure is pure
+                assert begun.pure is pure
             begun.renew()
             begun.begin("2", "3")
             call(begun)
-            assert begun.hearing.pure
+            assert begun.pure
         assert len(stage.actors) == 2
 
     def test_an_impure_call_is_remembered_for_the_whole_test(self) -> None:
@@ -172,7 +171,7 @@ class TestPurity:
             begun.begin("2", "another test")
             assert category_of(begun) == "crash"
             assert category_of(begun) == "answer"
-            assert not begun.hearing.pure
+            assert not begun.pure
 
     def test_a_crash_costs_no_more_than_its_call(self) -> None:
         """The next call of the same test, and the next test, find a process that has loaded the file."""
@@ -200,7 +199,7 @@ class TestDisturbance:
         with session(Stage(loads(), disturbed)) as begun:
             with pytest.raises(GraderFault, match="disk"):
                 call(begun)
-            assert not begun.hearing.pure
+            assert not begun.pure
 
 
 class TestTime:
@@ -296,35 +295,6 @@ class TestTime:
             with pytest.raises(StudentFailure) as caught:
                 call(begun)
         assert caught.value.fact == OUT_OF_TIME
-
-
-class TestAhead:
-    """Questions that are asked before the test asks them."""
-
-    def test_the_test_has_the_answer_without_another_call(self) -> None:
-        """Asked once, answered once; the test has not gone astray."""
-        stage = Stage(loads(), answers(1), answers(2))
-        with session(stage) as begun:
-            assert call(begun) == 1
-            question = begun.hearing.asked[0][0]
-            begun.begin("1", "a test")
-            assert begun.ask_ahead(question) is not None
-            assert begun.hearing.astray  # until the test asks for it
-            assert call(begun) == 2
-            assert not begun.hearing.astray
-        assert len(stage.actors[0].requests) == 3
-
-    def test_what_could_not_be_asked_leads_no_test_astray(self) -> None:
-        """A file that will not load again is met by the test itself."""
-        stage = Stage(loads(), answers(1), fails("crash"), fails("error"))
-        with session(stage) as begun:
-            assert call(begun) == 1
-            question = begun.hearing.asked[0][0]
-            assert category_of(begun) == "crash"
-            begun.begin("1", "a test")
-            assert begun.ask_ahead(question) is None
-            assert category_of(begun) == "not loadable"
-            assert not begun.hearing.astray
 
 
 class TestSeed:

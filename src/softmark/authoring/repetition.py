@@ -1,4 +1,4 @@
-"""A proof made twice: the same submissions backwards, the tests of each part backwards, every test run for each.
+"""A proof made twice: the same submissions backwards, the tests of each part backwards.
 
 What is not the same then depends on what ran before, on the time, or on numbers that nobody seeded.
 """
@@ -28,7 +28,7 @@ def judge_repetition(
     repeated = [
         Series(one.homework, [subject for subject, _ in some]) for one, some in zip(series, chosen, strict=True)
     ]
-    again = grade_all(repeated, jobs, precedents=False, backwards=True)
+    again = grade_all(repeated, jobs, backwards=True)
     for one, proof, some, results in zip(series, proofs, chosen, again, strict=True):
         for (subject, first), second in zip(some, results, strict=True):
             _judge_pair(proof, subject, first, second, one.homework)

@@ -39,11 +39,9 @@ class Series:
     subjects: Sequence[Subject]
 
 
-def grade_all(
-    series: Sequence[Series], jobs: int, *, precedents: bool = True, backwards: bool = False
-) -> list[list[Result]]:
+def grade_all(series: Sequence[Series], jobs: int, *, backwards: bool = False) -> list[list[Result]]:
     """For each series its results, in the order of its subjects, whichever engine graded which."""
-    plan = _Plan(series, precedents, backwards)
+    plan = _Plan(series, backwards)
     threads = [threading.Thread(target=plan.work) for _ in range(max(1, jobs))]
     for thread in threads:
         thread.start()
@@ -57,8 +55,8 @@ def grade_all(
 class _Plan:
     """Who grades what next: shared by the threads, each of which has one engine at a time."""
 
-    def __init__(self, series: Sequence[Series], precedents: bool, backwards: bool) -> None:
-        self._series, self._precedents, self._backwards = series, precedents, backwards
+    def __init__(self, series: Sequence[Series], backwards: bool) -> None:
+        self._series, self._backwards = series, backwards
         self._waiting = [deque(range(len(one.subjects))) for one in series]
         self._engines = [0] * len(series)
         self._choosing = threading.Lock()
@@ -94,7 +92,6 @@ class _Plan:
             homework.name,
             STRONGEST,
             progress=False,
-            precedents=self._precedents,
             backwards=self._backwards,
         )
         with Grader(setup) as grader:

@@ -3,7 +3,7 @@
 For each homework: the reference and every equivalent earn everything; the starter and every trivial submission earn
 nothing; each mistake, planted alone into the reference, costs marks in its own part and in no part that does not
 depend on it, and is named; right and wrong answers keep a distance of a hundred times from the tolerance on either
-side (claims.py); a second run in another order, on another engine, which takes no precedents, says the same
+side (claims.py); a second run in another order, on another engine, says the same
 (repetition.py); and what is handed out is of today, with public tests that the reference passes and the starter does
 not (handed_out.py). What does not hold is a `Hole`.
 """

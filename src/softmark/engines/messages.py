@@ -34,8 +34,6 @@ class Setup(msgspec.Struct, frozen=True, tag=True):
     """How many share the memory and the device."""
     progress: bool = True
     """Whether to send a result after each test, for a reader that keeps a file up to date."""
-    precedents: bool = True
-    """Whether what was judged once need not be judged again (precedents.py)."""
     backwards: bool = False
     """Whether to run the tests of each part in reverse: a proof looks for tests that depend on each other."""
 

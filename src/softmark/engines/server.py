@@ -62,7 +62,7 @@ class Engine(Desk):
         lanes: Sequence[Lane],
         note: Note | None = None,
     ) -> None:
-        super().__init__(setup.precedents)
+        super().__init__()
         self._setup, self._target, self._sandbox = setup, homework, sandbox
         self._requests, self._replies = wires
         self._lanes, self._note = lanes, note

@@ -37,11 +37,6 @@ class Apart:
     _answers: dict[_Place, tuple[Any, Exception | None]] = field(default_factory=dict)
     _key: _Place = (0, 0)
 
-    @property
-    def used(self) -> bool:
-        """Whether the verdict rests on a question that is asked apart."""
-        return bool(self._answers) or self.waiting is not None
-
     def begin(self, case: Case) -> None:
         """The test is run from its beginning."""
         self._case, self._asked = case, 0

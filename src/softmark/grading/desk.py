@@ -6,9 +6,7 @@ gradescope-utils, the test's own end); `judge` runs a test and makes a CaseResul
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +18,11 @@ from softmark.course.testspecs import TestSpec, base_nodeid
 from softmark.grading import trial
 from softmark.grading.apart import Apart
 from softmark.grading.author_files import MistakesOnDemand
-from softmark.grading.hearing import seed_of
 from softmark.grading.naming import name_mistakes
 from softmark.grading.own_time import running
 from softmark.grading.plugin import DESK
-from softmark.grading.precedents import Precedents
 from softmark.grading.resolved_names import check_names
-from softmark.grading.session import StudentSession
+from softmark.grading.session import StudentSession, seed_of
 from softmark.grading.setters import listening
 from softmark.intake.submitted_files import Handed
 from softmark.sandbox.failures import SandboxLost
@@ -39,7 +35,7 @@ _NAMING_OF_A_CASE = 0.5  # seconds of processor time that looking for the name o
 class Desk:
     """Judges hidden tests of one homework; the submission in hand is `session`."""
 
-    def __init__(self, precedents: bool = True) -> None:
+    def __init__(self) -> None:
         self.session: StudentSession | None = None
         self.homework: Homework | None = None
         self.specs: tuple[TestSpec, ...] = ()
@@ -47,7 +43,6 @@ class Desk:
         self._mistakes: Registry | None = None
         self._parts: dict[str, str] = {}
         self._trial: trial.Trial | None = None
-        self._precedents = Precedents() if precedents else None
         self._right_with_reference: set[str] = set()
         """Tests that were run with the reference, because they stumbled over an answer, and that it passes."""
 
@@ -100,7 +95,7 @@ class Desk:
     def _judged(self, item: pytest.Item, session: StudentSession, apart: Apart) -> trial.Trial:
         """Run a test; if it fails in a worker that other parts have used, judge it again in a fresh one (session)."""
         judged = self._attempt(item, session, apart)
-        if apart.waiting is None and judged.failed and not session.hearing.pure:
+        if apart.waiting is None and judged.failed and not session.pure:
             session.renew()
             judged = self._attempt(item, session, apart)
         if apart.waiting is not None:
@@ -108,7 +103,7 @@ class Desk:
         for error in judged.errors:
             if isinstance(error, SandboxLost):
                 raise error
-        if judged.may_be_unfit and session.hearing.asked and self._reference_passes(item, session):
+        if judged.may_be_unfit and session.answers and self._reference_passes(item, session):
             judged.unfit = True
             session.unfit.append(f"{judged.spec.number}: {judged.unfit_words}")
         return judged
@@ -148,28 +143,15 @@ class Desk:
             mistakes=self._mistakes,
             budget=budget,
             parts=self._parts,
-            standing_of=session.standing_of,
+            standing_of=session.standings.of,
             apart=apart.ask,
         )
         apart.begin(case)
         session.own_time.begin(running(item.nodeid))
         session.begin(spec.part, item.nodeid, shown=spec.visibility == "visible")
-        start = time.monotonic()
-        # Precedents have the names that were looked for, and know nothing of what was asked apart.
-        precedents = self._precedents if budget and not apart.used else None
-        if precedents is not None and (judged := precedents.of(item, session)) is not None:
-            return replace(judged, seconds=time.monotonic() - start)
         self._trial = judged = trial.Trial(spec, case)
         trial.run(item, judged)
         session.naming_spent[spec.part] += case.spent
-        if apart.waiting is not None:
-            return judged
-        case.let_go()
-        if precedents is not None:
-            precedents.keep(item, session, judged)
-        if session.hearing.astray:  # what it was asked in vain may have changed it; this test has no precedents now
-            session.renew()
-            return self._attempt(item, session, apart)
         return judged
 
     @pytest.hookimpl(wrapper=True)

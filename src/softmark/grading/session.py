@@ -11,6 +11,7 @@ failure (numbers, what an exception says) comes from a worker that has run no te
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections import Counter, defaultdict
@@ -21,7 +22,6 @@ from typing import Any
 from softmark.course.homework import Homework
 from softmark.grading.advice import advised
 from softmark.grading.cells import CellReport
-from softmark.grading.hearing import STANDING, Hearing, digest, seed_of
 from softmark.grading.own_time import OwnTime
 from softmark.grading.standings import Standings
 from softmark.intake.submitted_files import Handed
@@ -33,7 +33,6 @@ from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, Stude
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.worker.forbidden import MOST_MENTIONS
-from softmark.verdict.standing import Standing
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
 _WAITS = 2  # after it has waited for so many whole limits, a submission may hardly wait any more: right code never does
@@ -73,17 +72,22 @@ class StudentSession:
         self.left_behind = 0
         self.unfit: list[str] = []
         """For staff: where a hidden test stumbled over an answer, though it passes with the reference."""
-        self.hearing = Hearing()
-        """What the present test has asked and was answered."""
+        self.pure = True
+        """Whether the present test asked only processes that had run nothing but its own part (see `_note_use`)."""
+        self.answers = 0
+        """How many answers the present test has received."""
         self.homework = homework
         self.standings = Standings(homework.parts)
         """How each function did in the tests of its own part."""
-        self._handed = handed
+        self.handed = handed
         self._sandbox, self._limits = sandbox, limits
         self._deadline = deadline
         self._device = None if device is None else dict(device)
         self._process: StudentProcess | None = None
         self._unloadable: StudentFailure | None = None
+        self._part, self._seed, self._shown = "", 0, False
+        self._seeded = False
+        """Whether the process has been seeded for the present test."""
         self._ran: set[tuple[str, bool]] = set()
         """Of each test that the worker has run, its part and whether all of it is shown to students."""
         self.own_time = own_time or OwnTime()
@@ -100,16 +104,11 @@ class StudentSession:
 
         A process that has ended is replaced, and so is one that the kernel might end in the midst of the test.
         """
-        self.hearing = Hearing(part, seed_of(test_id), shown=shown)
+        self._part, self._seed, self._shown = part, seed_of(test_id), shown
+        self.pure, self.answers, self._seeded = True, 0, False
         if self._process is not None and not (self._process.alive and self._has_time_for_a_test(self._process)):
             self.renew()
         self._of_the_test = Spent()
-
-    @property
-    def handed(self) -> Handed:
-        """What was handed in."""
-        self.hearing.quoted = True
-        return self._handed
 
     @property
     def out_of_time(self) -> bool:
@@ -124,11 +123,6 @@ class StudentSession:
     def naming_left(self, part: str) -> float:
         """Seconds that may still be spent on naming mistakes of a part."""
         return max(0.0, self.naming_budget - self.naming_spent[part])
-
-    def standing_of(self, name: str) -> Standing:
-        """How a function did in the tests of its own part; noted as something that the present verdict rests on."""
-        self.hearing.consult(name, self.standings.digest(name))
-        return self.standings.of(name)
 
     def renew(self) -> None:
         """Let go of the worker; the next call starts a fresh one."""
@@ -171,21 +165,21 @@ class StudentSession:
     def _start_and_load(self) -> StudentFailure | None:
         """Why the submission could not be loaded in a new process; None if that is now the present one."""
         process = self._start()
-        message: dict[str, Any] = {"op": "load", "file": self._handed.main, "cells": self._cells()}
+        message: dict[str, Any] = {"op": "load", "file": self.handed.main, "cells": self._cells()}
         message |= {"rules": self._rules(), "device": self._device, "wanted": list(self.homework.wanted)}
         self._process = process
         try:
             with self._timed(process, Spent()):
                 limit = min(self._limits.import_seconds, max(self._whole_left, 0.0))
                 done = process.request(message, limit, self._time_left())
-            self.mentions = _mentions(done, self._handed, self.homework)
+            self.mentions = _mentions(done, self.handed, self.homework)
             told, homework = done.get("cells"), self.homework
-            self.cells = CellReport.told(told, self._handed, homework.wanted, homework.packages)
+            self.cells = CellReport.told(told, self.handed, homework.wanted, homework.packages)
             self._require_a_part(done.get("names"))
         except StudentFailure as failure:
             self.renew()
-            return self._in_time(advised(failure, self._handed, self.homework.packages, loading=True))
-        self.hearing.fresh = True  # a new process has not been seeded, wherever in a test it was started
+            return self._in_time(advised(failure, self.handed, self.homework.packages, loading=True))
+        self._seeded = False  # a new process has not been seeded, wherever in a test it was started
         return None
 
     def call(self, *, expected_bytes: int = 0, **request: Any) -> dict[Any, Any]:
@@ -193,33 +187,21 @@ class StudentSession:
 
         `expected_bytes` is the size of the right answer, 0 if it is not known.
         """
-        hearing, process = self.hearing, self._process
-        if process is None or not hearing.ahead:
-            process = self._ready()
-        question = hearing.question(request, expected_bytes, self._limits.answer_mb * 1_000_000)
-        if hearing.strays(question):
-            return self.call(expected_bytes=expected_bytes, **request)  # perhaps of a new process
-        answer = hearing.ahead.popleft()[1] if hearing.ahead else self._answer(process, question)
-        return process.read(question, hearing.hear(question, answer))
-
-    def ask_ahead(self, question: Question) -> bytes | None:
-        """Ask what the present test is going to ask, which will not be asked again; a digest of the reply, if any."""
-        if question.message["op"] == STANDING:
-            return self.standings.digest(question.message["name"])
-        try:
-            process = self._ready()
-        except (StudentFailure, NotLoadable, GraderFault):
-            return None  # nothing was asked: the test will find out by itself
-        try:
-            answer: bytes | Exception = self._answer(process, question)
-        except GraderFault as fault:
-            answer = fault
-        self.hearing.ahead.append((question, answer))  # a failure, too: it is the test that will meet it
-        return digest(answer) if isinstance(answer, bytes) else None
+        process = self._ready()
+        message = {
+            "op": "call",
+            "id": self._seed + self.answers,
+            "seed": None if self._seeded else self._seed,
+            **request,
+        }
+        question = Question.expecting(message, expected_bytes, self._limits.answer_mb * 1_000_000)
+        body = self._answer(process, question)
+        self.answers += 1
+        return process.read(question, body)
 
     def _ready(self) -> StudentProcess:
         """The process that is to answer the next question."""
-        if self._timeouts[self.hearing.part] >= _TIMEOUTS_PER_PART:
+        if self._timeouts[self._part] >= _TIMEOUTS_PER_PART:
             raise StudentFailure("timeout", "not run: other tests of this part already ran out of time")
         self.load()
         if self._process is None:
@@ -230,10 +212,9 @@ class StudentSession:
         used = process.cpu_seconds() - self._cpu_at_start
         return used + 2 * self._limits.cpu_seconds < self._limits.of_a_worker()
 
-    def _answer(self, process: StudentProcess, question: Question) -> bytes | StudentFailure:
-        part, shown = self.hearing.part, self.hearing.shown
-        self._ran.add((part, shown))
-        self.hearing.pure &= all(of == part and (seen or not shown) for of, seen in self._ran)
+    def _answer(self, process: StudentProcess, question: Question) -> bytes:
+        """Return the reply of the process to a question of the present test; StudentFailure if it gives none."""
+        self._note_use()
         limit, may_wait = self._limits.cpu_seconds, self._waited < _WAITS
         allowed = self._of_the_test.left_of(limit, self._whole_left, self._time_left(), may_wait=may_wait)
         try:
@@ -241,12 +222,23 @@ class StudentSession:
                 return process.ask(question, allowed)
         except StudentFailure as failure:
             if failure.category == "timeout":
-                self._timeouts[part] += self.hearing.pure
+                self._timeouts[self._part] += self.pure
                 self._waited += self._of_the_test.cpu < limit
-            return self._in_time(failure)
+            raise self._in_time(failure) from None
         except Disturbed:
-            self.hearing.pure = False  # so that the test is judged again
+            self.pure = False  # so that the test is judged again
             raise
+        finally:
+            self._seeded = True
+
+    def _note_use(self) -> None:
+        """Note that the worker runs the present test, and whether that leaves the test pure.
+
+        A worker that has run another part does not leave it pure. For a test that students see all of, neither does a
+        worker that has run a test that they do not see.
+        """
+        self._ran.add((self._part, self._shown))
+        self.pure &= all(part == self._part and (shown or not self._shown) for part, shown in self._ran)
 
     @contextmanager
     def _timed(self, process: StudentProcess, spent: Spent) -> Iterator[None]:
@@ -277,8 +269,8 @@ class StudentSession:
             raised = Raised("SyntaxError", "", first.frames)
             raise StudentFailure("missing", f"{fact}; its {first.sentence}", raised=raised)
         for name in wanted:
-            similar = self._handed.similar(name)
-            place = self._handed.place_of(similar) if similar is not None else None
+            similar = self.handed.similar(name)
+            place = self.handed.place_of(similar) if similar is not None else None
             if place is not None:
                 frame = Frame(*place, "", "")
                 fact += f"; is your `{similar}` meant to be `{name}`?"
@@ -290,7 +282,7 @@ class StudentSession:
         for _ in range(_STARTS):
             try:
                 with self.own_time.paused():
-                    process = self._sandbox.open(self._handed.files, self._limits)
+                    process = self._sandbox.open(self.handed.files, self._limits)
                 self._cpu_at_start = process.cpu_seconds()
                 return process
             except SandboxLost:
@@ -303,10 +295,10 @@ class StudentSession:
         return math.inf if self._deadline is None else max(self._deadline - time.monotonic(), 0.1)
 
     def _cells(self) -> dict[str, Any] | None:
-        if not self._handed.cells:
+        if not self.handed.cells:
             return None
         wanted, whole = self.homework.wanted, self.homework.whole_notebook
-        return {"names": list(self._handed.cells), "wanted": list(wanted), "whole": whole}
+        return {"names": list(self.handed.cells), "wanted": list(wanted), "whole": whole}
 
     def _rules(self) -> list[dict[str, Any]]:
         return [
@@ -325,3 +317,8 @@ def _mentions(done: dict[Any, Any], handed: Handed, homework: Homework) -> tuple
     files = dict(enumerate(handed.loaded))
     named = ((name, files[index], line) for name, index, line in hits if name in forbidden and index in files)
     return tuple(named)
+
+
+def seed_of(test_id: str) -> int:
+    """Return the seed of everything random in a test: the same test draws the same numbers today and in a year."""
+    return int.from_bytes(hashlib.sha256(test_id.encode()).digest()[:6], "big")

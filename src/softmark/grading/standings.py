@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -43,19 +42,10 @@ class Standings:
             return UNKNOWN
         if not any(trial.failed or trial.case.carried or trial.case.excused for trial in self._trials[part]):
             return Standing(errs=False)  # nor does it hand on the errors of the parts before it
-        return Standing(errs=True, met=tuple(truth for _, truth in self._met(name)))
+        return Standing(errs=True, met=self._met(name))
 
-    def digest(self, name: str) -> bytes:
-        """What stands for a standing where only its sameness matters."""
-        errs = self.of(name).errs
-        met = [place for place, _ in self._met(name)] if errs else []
-        return hashlib.sha256(repr((name, errs, met)).encode()).digest()
-
-    def _met(self, name: str) -> list[tuple[tuple[str, int], Truth]]:
-        """What a function answered right in the tests of its part, with the case and the number of the check."""
-        return [
-            ((trial.case.id, number), check.truth)
-            for trial in self._trials[self._part.get(name, "")]
-            for number, check in enumerate(trial.case.checks)
-            if check.truth is not None and getattr(check.truth.want, "__qualname__", "") == name
-        ]
+    def _met(self, name: str) -> tuple[Truth, ...]:
+        """Return what a function answered right in the tests of its part."""
+        trials = self._trials[self._part.get(name, "")]
+        truths = (check.truth for trial in trials for check in trial.case.checks)
+        return tuple(t for t in truths if t is not None and getattr(t.want, "__qualname__", "") == name)

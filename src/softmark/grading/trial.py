@@ -15,7 +15,7 @@ import contextlib
 import math
 import time
 import traceback
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -92,11 +92,6 @@ class Trial:
 
     def result(self) -> CaseResult:
         return _judge(self)
-
-    def again(self) -> Trial:
-        """The same of another submission, whose failures may come to be called otherwise."""
-        raised = [Failed(error.verdict) if isinstance(error, Failed) else error for error in self.raised]
-        return replace(self, raised=raised)
 
 
 def run(item: pytest.Item, trial: Trial) -> Trial:

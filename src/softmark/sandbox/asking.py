@@ -1,8 +1,7 @@
 """One request and its reply. Trusted side.
 
 A request is packed once, as a Question; a process is asked it and gives back the body of a frame, which may hold
-anything; what that says is read against the question. The two steps are apart because the same question with the same
-bytes for an answer need not be read twice (grading/precedents.py).
+anything; what that says is read against the question.
 
 An answer is bounded before it is received: sixteen times the bytes of the right answer or of the question, whichever
 is more, and a few megabytes besides (`answer_mb` of a homework). The first bytes of a frame tell its size; of a larger

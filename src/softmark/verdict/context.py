@@ -100,10 +100,6 @@ class Case:
         finally:
             self.expected_bytes = before
 
-    def let_go(self) -> None:
-        """Forget the submission that was judged, so that what came of it may be kept for others."""
-        self.standing_of, self.apart = _unknown, at_once
-
     @property
     def note(self) -> str:
         """The sentence a carried result is shown with; empty when nothing was carried."""
