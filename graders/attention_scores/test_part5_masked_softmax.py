@@ -8,7 +8,7 @@ from graders.attention_scores.earlier_parts import stable, unless_inherited
 from graders.attention_scores.inputs import NONE_ONE_TWO, draw_large_scores, name_of, random_mask
 from reference import attention_scores as ref
 from softmark import Failed, agree, draw, errs, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
-from softmark.verdict import current
+from softmark.verdict import current_test
 
 
 def batch_for_masks(student, batch):
@@ -92,7 +92,7 @@ def test_masked_softmax_gradients(student):
     S, mask = draw("m n", m=5, n=7), random_mask(5, 7)
     mask[2] = False
     agree_masked(student, S, mask)
-    if not current().carried:
+    if not current_test().carried:
         earlier = [(student.softmax_rows, ref.softmax_rows, draw_large_scores())]
         unless_inherited(earlier, gradients_agree, student.masked_softmax, ref.masked_softmax, S, mask)
 

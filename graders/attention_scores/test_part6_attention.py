@@ -10,7 +10,7 @@ from graders.attention_scores.earlier_parts import gives, stable, unless_inherit
 from graders.attention_scores.inputs import BOTH_DTYPES, NONE_ONE_TWO, draw_large_scores, name_of, random_mask
 from reference import attention_scores as ref
 from softmark import Failed, agree, draw, errs, gradients_agree, keeps_dtype, leaves_inputs, repeatable, works_on_meta
-from softmark.verdict import Category, current
+from softmark.verdict import Category, current_test
 
 
 def processable(student, batch, n, dtype):
@@ -69,7 +69,7 @@ def test_cross_attention(student, batch):
     """Cross-attention: queries from elsewhere, values of another width."""
     Q, K, V = draw_queries_keys_values(student, batch)
     agree_attention(student, Q, K, V)
-    if not current().carried:
+    if not current_test().carried:
         agree_attention(student, Q[..., :1, :], K, V)
         agree_attention(student, Q, K[..., :1, :], V[..., :1, :])
 
@@ -104,7 +104,7 @@ def test_attention_gradients(student, blocked):
     if blocked and sees_nowhere(student):
         mask[..., 2, :] = False
     agree_attention(student, Q, K, V, mask=mask)
-    if not current().carried:
+    if not current_test().carried:
         earlier = [(student.scores, ref.scores, Q, K), (student.softmax_rows, ref.softmax_rows, draw_large_scores())]
         earlier.append((student.masked_softmax, ref.masked_softmax, S, mask))
         unless_inherited(earlier, gradients_agree, student.attention, ref.attention, Q, K, V, mask=mask)

@@ -5,7 +5,7 @@ import torch
 from graders.lstm_gates.answers import refuse, three_of
 from graders.lstm_gates.inputs import like
 from softmark import agree
-from softmark.verdict import Category, current
+from softmark.verdict import Category, current_test
 
 
 def product(values, others):
@@ -32,7 +32,7 @@ def check_gradients(value_at, gradients_of, moves):
     ahead, behind = (product(three_of(value_at(move)), (output, h, c)) for move in (step, -step))
     slope = (ahead - behind) / (2 * step)
     ratio = abs(slope - claimed) / (limit * (1 + abs(slope)))
-    current().record("gradients", ratio, None if ratio <= 1 else Category.PROPERTY)
+    current_test().record("gradients", ratio, None if ratio <= 1 else Category.PROPERTY)
     if not ratio <= 1:
         refuse(Category.PROPERTY, "the gradients are not those of the output: something cuts them off on their way")
 

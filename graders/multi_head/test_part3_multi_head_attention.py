@@ -11,7 +11,7 @@ from graders.multi_head.earlier_parts import parts_1_and_2
 from graders.multi_head.inputs import causal_mask, padding_mask, problem, random_mask
 from reference import multi_head as ref
 from softmark import agree, gradients_agree
-from softmark.verdict import current
+from softmark.verdict import current_test
 
 # All sizes of an attention problem differ from each other, and h is neither d_k nor d_v.
 SELF = {"m": 5, "n": 5, "D_q": 11, "D_kv": 11, "h": 3, "d_k": 4, "d_v": 6}
@@ -140,7 +140,7 @@ def test_attention_gradients(student):
     """Gradients of both inputs and of all three weights, under a mask."""
     args = *lowered(*problem(**CROSS, batch=(2,))), random_mask(2, 5, 7)
     check_attention(student, *args)
-    if not current().carried:  # the gradients of a result that stands on other parts 1 and 2 are other ones
+    if not current_test().carried:  # the gradients of a result that stands on other parts 1 and 2 are other ones
         gradients_agree(student.multi_head_attention, ref.multi_head_attention, *args)
 
 

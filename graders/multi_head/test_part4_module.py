@@ -24,7 +24,7 @@ from softmark import (
     uses_weights,
     works_on_meta,
 )
-from softmark.verdict import Category, Verdict, current
+from softmark.verdict import Category, Verdict, current_test
 
 
 def confirm(ours, theirs, X_q, X_kv=None, mask=None):
@@ -100,7 +100,7 @@ def test_module_gradients(student):
     """Gradients reach both inputs and all four parameters."""
     args = *draw("batch m D", "batch n D", batch=(2,), m=5, n=7, D=12), random_mask(2, 5, 7)
     own, ours = check_module(student, 12, 3, *args)
-    if not current().carried:  # the gradients of a result that stands on other parts 1 and 2 are other ones
+    if not current_test().carried:  # the gradients of a result that stands on other parts 1 and 2 are other ones
         gradients_agree(own, ours, *args)
 
 

@@ -5,7 +5,7 @@ from graders.transformer_block.inputs import USUAL, causal_mask, draw_block, dra
 from graders.transformer_block.manners import MANNERS
 from reference import transformer_block as ref
 from softmark import agree, gradients_agree
-from softmark.verdict import current
+from softmark.verdict import current_test
 
 
 def check_block(student, name, *args):
@@ -35,7 +35,7 @@ def check_block_gradients(student, name):
     X, p, n_heads = draw_block((2,), **USUAL)
     mask = causal_mask(USUAL["T"])
     check_block(student, name, X, p, n_heads, mask)
-    if not current().carried:  # the gradients of a result that stands on other parts 1 and 2 are other ones
+    if not current_test().carried:  # the gradients of a result that stands on other parts 1 and 2 are other ones
         args = X, p, n_heads, mask
         charge(student, gradients_agree, getattr(student, name), getattr(ref, name), args, parts_1_and_2(X, p))
 

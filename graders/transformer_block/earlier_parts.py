@@ -5,12 +5,12 @@ import torch
 from graders.transformer_block.inputs import EPS, narrowed
 from reference import transformer_block as ref
 from softmark import Failed, agree, holds, inherited, keeps_dtype
-from softmark.verdict import Answer, Category, current
+from softmark.verdict import Answer, Category, current_test
 
 
 def agree_unnamed(*args, **kwargs):
     """`agree` without looking for the mistake's name."""
-    case = current()
+    case = current_test()
     budget, case.budget = case.budget, 0.0
     try:
         agree(*args, **kwargs)

@@ -8,7 +8,7 @@ from torch import nn
 from graders.transformer_block.inputs import causal_mask, of_order_one
 from reference import transformer_block as ref
 from softmark import draw
-from softmark.verdict import Registry, current
+from softmark.verdict import Registry, current_test
 
 
 def torch_layer(D, n_heads, d_ff, norm_first):
@@ -70,7 +70,7 @@ FUNCTIONS = ("layer_norm", "feed_forward", "post_norm_block", "pre_norm_block")
 @contextmanager
 def naming_first(cls):
     """Name mistakes of one class only: those of the functions it calls wait until none of its own fits."""
-    case = current()
+    case = current_test()
     everything = case.mistakes
     if everything is not None:
         case.mistakes = Registry([m for m in everything.mistakes if m.target_name.startswith(f"{cls}.")])

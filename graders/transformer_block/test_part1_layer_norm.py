@@ -13,7 +13,7 @@ from graders.transformer_block.inputs import EPS, batch_id, narrowed
 from graders.transformer_block.manners import check_manners
 from reference import transformer_block as ref
 from softmark import Failed, agree, draw, gradients_agree
-from softmark.verdict import Category, Verdict, current
+from softmark.verdict import Category, Verdict, current_test
 
 
 def draw_tokens(batch=(), T=5, d=6, dtype=torch.float64):
@@ -64,7 +64,7 @@ def test_layer_norm_eps(student, case):
 def test_layer_norm_offset(student, offset):
     """Tokens far away from 0, in float32."""
     _, gain, bias = draw_tokens(d=8)
-    X = offset + torch.randint(-4, 5, (2, 5, 8), generator=current().generator).double()  # all sums are exact
+    X = offset + torch.randint(-4, 5, (2, 5, 8), generator=current_test().generator).double()  # all sums are exact
     want = ref.layer_norm(X, gain, bias, EPS)
     agree(student.layer_norm, want, X, gain, bias, EPS)
     try:

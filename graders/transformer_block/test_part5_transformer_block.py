@@ -19,7 +19,7 @@ from graders.transformer_block.modules import (
 )
 from reference import transformer_block as ref
 from softmark import Failed, agree, draw, gradients_agree, uses_weights
-from softmark.verdict import current
+from softmark.verdict import current_test
 
 NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post_norm", "pre_norm"])
 MODULES = {
@@ -34,7 +34,7 @@ SAME_AS_TORCH = set()
 
 def require_same_as_torch(weights, X, mask, *sizes):
     """PyTorch's own module gives the reference's numbers. Its masks are True where looking is forbidden."""
-    if current().id in SAME_AS_TORCH:
+    if current_test().id in SAME_AS_TORCH:
         return
     T, D = X.shape[-2:]
     blocked = None
@@ -43,7 +43,7 @@ def require_same_as_torch(weights, X, mask, *sizes):
     theirs = loaded(torch_layer(*sizes), weights)(X.reshape(-1, T, D), src_mask=blocked)
     if not torch.allclose(run_block(weights, X, mask, *sizes), theirs.reshape(X.shape), rtol=1e-9, atol=1e-9):
         raise RuntimeError("the reference and PyTorch's nn.TransformerEncoderLayer disagree")
-    SAME_AS_TORCH.add(current().id)
+    SAME_AS_TORCH.add(current_test().id)
 
 
 def check_module(student, weights, X, mask, *sizes):
@@ -161,7 +161,7 @@ def test_module_gradients(student, norm_first):
     sizes = 12, 3, 7, norm_first
     weights, X, mask = draw_module_weights(*sizes[:3]), draw("batch T D", batch=(2,), T=5, D=12), random_mask(2, 5, 5)
     check_like_torch(student, weights, X, mask, *sizes)
-    if current().carried:
+    if current_test().carried:
         return  # the gradients of a result that stands on other earlier parts are other ones
     own = loaded(student.TransformerBlock(*sizes[:3], norm_first=norm_first), weights)
     before = parts_1_to_4(weights, X, mask, *sizes)

@@ -25,7 +25,7 @@ from graders.transformer_block.modules import (
 )
 from reference import transformer_block as ref
 from softmark import Failed, agree, causal, draw, errs, gradients_agree, holds, raises, uses_weights
-from softmark.verdict import Answer, current
+from softmark.verdict import Answer, current_test
 
 VOCABULARY, LONGEST, D, N_HEADS, D_FF, LAYERS = SMALL = 11, 9, 12, 3, 7, 2
 TOKENS = {
@@ -48,7 +48,7 @@ def draw_transformer_weights(vocab_size, max_len, d_model, n_heads, d_ff, n_laye
 
 def draw_ids(*shape):
     """Token ids; 0 is among them."""
-    ids = torch.randint(0, VOCABULARY, shape, generator=current().generator)
+    ids = torch.randint(0, VOCABULARY, shape, generator=current_test().generator)
     ids[..., shape[-1] // 2] = 0
     return ids
 
@@ -88,7 +88,7 @@ def is_a_stack_of_own_blocks(student, run_own, *given):
     if not errs(student.TransformerBlock):
         return False
     right = holds(agree_unnamed, run_own, run_block_by_block, *given, carried={"run_block": own_runner(student)})
-    carried = current().carried
+    carried = current_test().carried
     carried[:] = ["TransformerBlock" if name == "run_block" else name for name in carried]
     return right
 
@@ -159,7 +159,7 @@ def test_transformer_causality(student):
         if not failure.verdict.causes:
             causal(own, scores)  # a leak says more than wrong numbers
         raise
-    if not current().carried:
+    if not current_test().carried:
         causal(own, scores)
 
 
@@ -186,7 +186,7 @@ def test_transformer_gradients(student):
     sizes = *SMALL, True
     weights, tokens = draw_transformer_weights(*SMALL), draw_ids(2, 5)
     check_transformer(student, weights, tokens, *sizes)
-    if not current().carried:
+    if not current_test().carried:
         own, ours = loaded(own_transformer(student, *sizes), weights), loaded(ref.Transformer(*sizes), weights)
         charge_transformer(student, gradients_agree, own, ours, tokens)
 
@@ -223,7 +223,7 @@ def test_transformer_manners(student):
     own = loaded(own_transformer(student, *SMALL, True), weights)
     same_in_both_modes(own, tokens)
     check_transformer(student, weights, tokens, *SMALL, True)
-    if not current().carried:
+    if not current_test().carried:
         agree(named(own.state_dict(), weights), weights)
     for check in MODULE_MANNERS[:2] + MODULE_MANNERS[3:]:
         charge_transformer(student, check, own, None, tokens)

@@ -14,7 +14,7 @@ from softmark.course.homework import load_homework
 from softmark.engines import judging
 from softmark.engines.messages import Job
 from softmark.grading import desk
-from softmark.grading.author_files import entries_of
+from softmark.grading.author_files import load_mistakes
 from softmark.records.result import Outcome, Result, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import grade, named, timeless, write_course
@@ -139,7 +139,7 @@ HOMEWORK = "positional_encoding"
 def planted(every: int) -> list[Job]:
     """Some of a real homework's mistakes and equivalents, each as a submission, once with names looked for."""
     homework = load_homework(HOMEWORK, ROOT)
-    registry = entries_of(homework)
+    registry = load_mistakes(homework)
     reference = homework.reference.read_text(encoding="utf-8")
     texts = [plant(reference, entry) for entry in (*registry.equivalents, *registry.mistakes)[::every]]
     return [

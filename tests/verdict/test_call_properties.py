@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from softmark.verdict import (
-    Case,
     Category,
     Failed,
+    TestContext,
     Verdict,
+    activate,
     draw,
-    judging,
     keeps_dtype,
     leaves_inputs,
     ops_independent_of,
@@ -23,7 +23,7 @@ from tests.support.students import InProcess, failure
 
 @pytest.fixture(autouse=True)
 def case():
-    with judging(Case(seed=11)) as case:
+    with activate(TestContext(seed=11)) as case:
         yield case
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from softmark.verdict import Case, Standing, agree, draw, errs, holds, inherited, judging
+from softmark.verdict import Standing, TestContext, activate, agree, draw, errs, holds, inherited
 from softmark.verdict.carried import AT_MOST
 from softmark.verdict.truth import truth_of
 from tests.support import lecture as ref
@@ -31,7 +31,7 @@ def with_residual(S):
 
 @pytest.fixture
 def case():
-    with judging(Case(seed=5, parts={"scores": "3", "softmax_rows": "4"})) as case:
+    with activate(TestContext(seed=5, parts={"scores": "3", "softmax_rows": "4"})) as case:
         yield case
 
 
@@ -243,7 +243,7 @@ class TestOwnPart:
 
     def test_no_error_of_its_own(self, qkv):
         """A function that passes all tests of its part has no error to carry, whatever it answers now."""
-        with judging(Case(seed=5, standing_of=lambda name: Standing(errs=False))) as case:
+        with activate(TestContext(seed=5, standing_of=lambda name: Standing(errs=False))) as case:
             earlier = InProcess(unscaled)
             failure(agree, attention_on(unscaled), ref.attention, *qkv, carried={"scores": earlier})
         assert case.carried == []
@@ -256,7 +256,7 @@ class TestOwnPart:
             return torch.softmax(S, -2)
 
         earlier = {"scores": InProcess(unscaled), "softmax_rows": InProcess(over_queries)}
-        with judging(Case(seed=5, standing_of=lambda name: Standing(errs=name == "scores"))) as case:
+        with activate(TestContext(seed=5, standing_of=lambda name: Standing(errs=name == "scores"))) as case:
             agree(attention_on(unscaled), ref.attention, *qkv, carried=earlier)
         assert case.carried == ["scores"]
 
@@ -264,7 +264,7 @@ class TestOwnPart:
         """A function that was right in its own tests and is wrong now on the same inputs is no part to build on."""
         Q, K, _ = qkv
         met = (truth_of(ref.scores, (Q, K), {}),)
-        with judging(Case(seed=5, standing_of=lambda name: Standing(errs=True, met=met))) as case:
+        with activate(TestContext(seed=5, standing_of=lambda name: Standing(errs=True, met=met))) as case:
             failure(agree, attention_on(unscaled), ref.attention, *qkv, carried={"scores": InProcess(unscaled)})
         assert case.carried == []
 
@@ -281,7 +281,7 @@ class TestOwnPart:
         draws = [draw("n d", "m d", "m e", n=5, m=7, d=3, e=4) for _ in range(8)]  # in each some input changes alone
         for K, all_right in ((zero, True), (square[1], False)):
             met = (truth_of(ref.scores, (square[0], K), {}),)
-            with judging(Case(seed=5, standing_of=lambda name, met=met: Standing(errs=True, met=met))):
+            with activate(TestContext(seed=5, standing_of=lambda name, met=met: Standing(errs=True, met=met))):
                 rights = []
                 for qkv in draws:
                     rights.append(holds(agree, attention_on(queries_only), ref.attention, *qkv, carried=carried))
@@ -296,7 +296,7 @@ class TestInherited:
         """A function that passes the tests of its own part excuses nothing."""
         Q, K, _ = qkv
         own = InProcess(unscaled, "scores")
-        with judging(Case(seed=5, standing_of=lambda name: Standing(errs=errs_there and name == "scores"))):
+        with activate(TestContext(seed=5, standing_of=lambda name: Standing(errs=errs_there and name == "scores"))):
             assert errs(own) is errs_there
             assert inherited(agree, own, ref.scores, Q, K) is errs_there
             assert not inherited(agree, InProcess(ref.scores, "scores"), ref.scores, Q, K)
@@ -304,7 +304,7 @@ class TestInherited:
     def test_is_asked_apart(self, qkv):
         """The earlier function is asked where the later part has not run."""
         Q, K, _ = qkv
-        with judging(Case(seed=5, apart=lambda question, otherwise: otherwise)):
+        with activate(TestContext(seed=5, apart=lambda question, otherwise: otherwise)):
             assert not inherited(agree, InProcess(unscaled), ref.scores, Q, K)
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from softmark.verdict import Case, Category, agree, draw, judging
+from softmark.verdict import Category, TestContext, activate, agree, draw
 from tests.support import lecture
 from tests.support.students import InProcess, failure
 
@@ -183,7 +183,7 @@ class TestPrivacy:
 
     def test_staff_find_the_case_again(self):
         """The staff text has the case's id and seed."""
-        with judging(Case(id="test_scores[narrow]", seed=77)):
+        with activate(TestContext(id="test_scores[narrow]", seed=77)):
             q, k = draw("n d", "m d", n=2, m=3, d=4)
             verdict = failure(agree, InProcess(lambda Q, K: Q @ K.T, "scores"), lecture.scores, q, k)
         assert verdict.staff.startswith("check 1 (scores) of case test_scores[narrow], seed 77")

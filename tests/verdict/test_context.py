@@ -1,4 +1,4 @@
-"""The case being judged, and the inputs drawn from its seed."""
+"""The context of the running test, and the inputs drawn from its seed."""
 
 from contextlib import suppress
 
@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softmark.verdict import Case, Failed, agree, current, draw, judging
+from softmark.verdict import Failed, TestContext, activate, agree, current_test, draw
 from tests.support import lecture as ref
 from tests.support.students import InProcess
 
@@ -17,19 +17,19 @@ class TestCurrentCase:
 
     def test_is_set_and_put_back(self):
         """Cases nest, and an exception puts the outer one back."""
-        outside = current()
-        with judging(Case(id="a")) as first:
-            with judging(Case(id="b")) as second:
-                assert current() is second
-            assert current() is first
-            with suppress(Failed), judging(second):
+        outside = current_test()
+        with activate(TestContext(id="a")) as first:
+            with activate(TestContext(id="b")) as second:
+                assert current_test() is second
+            assert current_test() is first
+            with suppress(Failed), activate(second):
                 agree(1, 2)
-            assert current() is first
-        assert current() is outside
+            assert current_test() is first
+        assert current_test() is outside
 
     def test_hears_of_every_check(self):
         """Name, ratio and category of each, in order; a right answer keeps its truth as evidence."""
-        with judging(Case()) as case:
+        with activate(TestContext()) as case:
             q, k = draw("n d", "m d", n=2, m=3, d=4)
             agree(InProcess(ref.scores), ref.scores, q, k)
             with pytest.raises(Failed):
@@ -59,9 +59,9 @@ class TestDraw:
 
     def test_dtype(self):
         """float64 unless asked otherwise; the numbers are the same, rounded."""
-        with judging(Case(seed=4)):
+        with activate(TestContext(seed=4)):
             wide = draw("n", n=5)
-        with judging(Case(seed=4)):
+        with activate(TestContext(seed=4)):
             narrow = draw("n", n=5, dtype=torch.float32)
         assert wide.dtype is torch.float64
         assert torch.equal(wide.float(), narrow)
@@ -77,13 +77,13 @@ class TestDraw:
     @given(st.integers(0, 2**63 - 1))
     def test_depends_on_the_seed_alone(self, seed):
         """The same seed gives the same numbers whatever the global generator does; another seed gives others."""
-        with judging(Case(seed=seed)):
+        with activate(TestContext(seed=seed)):
             first = draw("n", n=4)
         torch.manual_seed(1)
-        with judging(Case(seed=seed)):
+        with activate(TestContext(seed=seed)):
             torch.rand(3)
             again = draw("n", n=4)
-        with judging(Case(seed=seed ^ 1)):
+        with activate(TestContext(seed=seed ^ 1)):
             other = draw("n", n=4)
         assert torch.equal(first, again)
         assert not torch.equal(first, other)

@@ -4,17 +4,17 @@ import pytest
 import torch
 
 from softmark.verdict import (
-    Case,
     Category,
     Cause,
     Failed,
     Registry,
+    TestContext,
     Verdict,
+    activate,
     agree,
     collecting,
     common_causes,
     draw,
-    judging,
     mistake,
     outcome,
 )  # fmt: skip
@@ -50,7 +50,7 @@ def qkv(batch=(), n=5, m=7):
 
 @pytest.fixture
 def case():
-    with judging(Case(id="a test", seed=3, mistakes=REGISTRY)) as case:
+    with activate(TestContext(id="a test", seed=3, mistakes=REGISTRY)) as case:
         yield case
 
 
@@ -163,7 +163,7 @@ class TestBounds:
 
     def test_no_time_no_name(self):
         """Without budget nothing is tried, and the verdict does not claim that nothing fits."""
-        with judging(Case(mistakes=REGISTRY, budget=-1.0)):
+        with activate(TestContext(mistakes=REGISTRY, budget=-1.0)):
             verdict = failure(agree, made("no_scale")(ref.scores), ref.scores, *qkv()[:2])
         assert verdict.causes == ()
         assert not verdict.diagnosed
@@ -214,7 +214,7 @@ class TestBounds:
                 return Q @ K.transpose(-1, -2)
 
         inputs = qkv()[:2]
-        with judging(Case(id="in place", seed=3, mistakes=registry)):
+        with activate(TestContext(id="in place", seed=3, mistakes=registry)):
             for _ in range(2):
                 verdict = failure(agree, InProcess(lambda Q, K: Q @ K.T), ref.scores, *inputs)
                 assert names(verdict) == [("unscaled",)]
@@ -232,7 +232,7 @@ class TestCommonCauses:
 
     def verdicts(self, function, want, *inputs):
         found = []
-        with judging(Case(mistakes=REGISTRY)) as case:
+        with activate(TestContext(mistakes=REGISTRY)) as case:
             for args in inputs:
                 try:
                     agree(function, want, *args)
@@ -296,7 +296,7 @@ class TestProbing:
 
     def test_notes_the_largest_ratio(self):
         """Mistakes that cannot show on these inputs stay at zero; those that raise are infinitely visible."""
-        with judging(Case(mistakes=REGISTRY, probe=True)) as case:
+        with activate(TestContext(mistakes=REGISTRY, probe=True)) as case:
             agree(InProcess(ref.attention), ref.attention, *qkv())
         assert case.seen["no_scale"] > 100
         assert case.seen["softmax_that_raises"] == float("inf")

@@ -5,7 +5,7 @@ import random
 
 import torch
 
-from softmark.verdict import Case, agree, judging
+from softmark.verdict import TestContext, activate, agree
 from tests.support import lecture
 
 VARIANTS = 1000
@@ -115,7 +115,7 @@ class TestHonestVariants:
         worst = []
         for seed in range(VARIANTS):
             rng = random.Random(seed)
-            with judging(Case(seed=seed)) as case:
+            with activate(TestContext(seed=seed)) as case:
                 agree(student(rng), lecture.attention, *inputs(rng))
             worst.append(case.checks[0].ratio)
         assert max(worst) <= 0.1

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from softmark.verdict import Case, Failed, agree, common_causes, draw, judging
+from softmark.verdict import Failed, TestContext, activate, agree, common_causes, draw
 from tests.support import lecture as ref
 from tests.support.catalogue import REGISTRY
 from tests.support.students import InProcess
@@ -100,7 +100,7 @@ class TestFreshMistakes:
     def test_lose_their_marks_and_are_not_misnamed(self, name):
         """Each fails every draw, mostly by far, and no registered mistake explains it."""
         verdicts = []
-        with judging(Case(id="", seed=8, mistakes=REGISTRY)) as case:
+        with activate(TestContext(id="", seed=8, mistakes=REGISTRY)) as case:
             for batch in ((), (2,)):
                 with pytest.raises(Failed) as failed:
                     agree(InProcess(FRESH[name]), ref.attention, *inputs(batch))

@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from softmark.verdict import Case, Category, draw, gradients_agree, judging
+from softmark.verdict import Category, TestContext, activate, draw, gradients_agree
 from tests.support import lecture as ref
 from tests.support.students import InProcess, failure
 
 
 @pytest.fixture(autouse=True)
 def case():
-    with judging(Case(seed=2)) as case:
+    with activate(TestContext(seed=2)) as case:
         yield case
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from softmark.verdict import Case, Category, agree, draw, judging
+from softmark.verdict import Category, TestContext, activate, agree, draw
 from softmark.verdict.tolerance import BRAIN, DOUBLE, HALF, SINGLE
 from softmark.verdict.truth import computed, given
 from tests.support import lecture
@@ -17,7 +17,7 @@ MARGIN = 1 / 100
 
 def ratio(got, want, *args):
     """The worst error over its tolerance of an answer that must be right."""
-    with judging(Case()) as case:
+    with activate(TestContext()) as case:
         agree(got, want, *args)
     return case.checks[0].ratio
 

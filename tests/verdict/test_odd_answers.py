@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 from softmark.sandbox.wire import Frame, Handle, Meta, Raised
 from softmark.verdict import (
     Answer,
-    Case,
     Category,
     Failed,
     Gradients,
     OpCount,
+    TestContext,
+    activate,
     agree,
     batch_independent,
     causal,
     gradients_agree,
     holds,
     ignores_padding,
-    judging,
     keeps_dtype,
     leaves_inputs,
     ops_independent_of,
@@ -180,7 +180,7 @@ class TestOddAnswers:
     @given(given_answers=st.lists(answers, min_size=1, max_size=3))
     def test_fail_in_a_sentence(self, check: Callable[[Says], object], given_answers: list[Any]) -> None:
         """The only exception is `Failed`, and what it says can be written down."""
-        with judging(Case("odd", 11)):
+        with activate(TestContext("odd", 11)):
             try:
                 check(Says(*given_answers))
             except Failed as failed:
@@ -198,21 +198,21 @@ class TestOddAnswers:
         """The reference cannot compute with what an earlier part gave: then there is nothing to carry."""
         got = Says(tuple(value + 1 for value in two(X)), earlier)
         got.changes_inputs = False
-        with judging(Case("odd", 11)), pytest.raises(Failed):
+        with activate(TestContext("odd", 11)), pytest.raises(Failed):
             with_carried(got)
 
     @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
     def test_of_every_shape_and_dtype(self, check: Callable[[Says], object]) -> None:
         """Every shape in every dtype holds or fails."""
         for shape, dtype in product(SHAPES, TORCH):
-            with judging(Case("odd", 11)):
+            with activate(TestContext("odd", 11)):
                 holds(check, Says(tensor(dtype, shape, 1.0)))
 
     @pytest.mark.parametrize("check", ["permutation", "causal", "padding left out", "batch"])
     @pytest.mark.parametrize("shape", [(), (3,), (1, 1)], ids=str)
     def test_of_a_wrong_shape_are_told_so(self, check: str, shape: tuple[int, ...]) -> None:
         """An axis that a check looks along, and that is not there, is a wrong shape."""
-        with judging(Case("odd", 11)), pytest.raises(Failed) as failed:
+        with activate(TestContext("odd", 11)), pytest.raises(Failed) as failed:
             CHECKS[check](Says(torch.ones(shape, dtype=torch.float64)))
         assert failed.value.verdict.category is Category.SHAPE
         assert f"shape {shape}" in failed.value.verdict.fact
@@ -223,13 +223,13 @@ class TestOddAnswers:
     @pytest.mark.parametrize("check", ["permutation", "causal", "padding", "batch", "rows", "dtype"])
     def test_of_a_wrong_type_are_told_so(self, check: str, answer: Any) -> None:
         """What is no tensor is a wrong type."""
-        with judging(Case("odd", 11)), pytest.raises(Failed) as failed:
+        with activate(TestContext("odd", 11)), pytest.raises(Failed) as failed:
             CHECKS[check](Says(answer))
         assert failed.value.verdict.category is Category.TYPE
 
     @pytest.mark.parametrize("answer", [None, 3, ()], ids=str)
     def test_of_a_wrong_type_elsewhere_is_told_so(self, answer: Any) -> None:
         """A function that returns no tensor when it is asked on another device has not worked there."""
-        with judging(Case("odd", 11)), pytest.raises(Failed) as failed:
+        with activate(TestContext("odd", 11)), pytest.raises(Failed) as failed:
             CHECKS["meta"](Says(answer))
         assert failed.value.verdict.category is Category.TYPE

@@ -4,14 +4,14 @@ import pytest
 import torch
 
 from softmark.verdict import (
-    Case,
     Category,
     Failed,
+    TestContext,
+    activate,
     batch_independent,
     causal,
     draw,
     ignores_padding,
-    judging,
     permutation_equivariant,
     repeatable,
     rows_sum_to_one,
@@ -22,7 +22,7 @@ from tests.support.students import InProcess, failure
 
 @pytest.fixture(autouse=True)
 def case():
-    with judging(Case(seed=11)) as case:
+    with activate(TestContext(seed=11)) as case:
         yield case
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from softmark.verdict import Case, agree, draw, judging
+from softmark.verdict import TestContext, activate, agree, draw
 from softmark.verdict.tolerance import DOUBLE
 from softmark.verdict.truth import computed
 from tests.support import lecture
@@ -19,7 +19,7 @@ MARGIN = 1 / 100
 
 def ratio(got, want, *args):
     """The worst error over its tolerance of an answer that must be right."""
-    with judging(Case()) as case:
+    with activate(TestContext()) as case:
         agree(got, want, *args)
     return case.checks[0].ratio
 
@@ -36,7 +36,7 @@ def inputs(seed, name):
     generator = torch.Generator().manual_seed(seed)
     n, m, d = (int(x) for x in torch.randint(2, 12, (3,), generator=generator))
     size = (0.3, 1.0, 3.0)[seed % 3]
-    with judging(Case(seed=seed)):
+    with activate(TestContext(seed=seed)):
         if name == "scores":
             return tuple(size * x for x in draw("n d", "m d", n=n, m=m, d=d))
         if name == "softmax":

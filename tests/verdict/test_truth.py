@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from softmark.verdict import Case, agree, draw, gradients_agree, judging, memory
+from softmark.verdict import TestContext, activate, agree, draw, gradients_agree, memory
 from softmark.verdict.truth import computed, truth_of
 from tests.support import lecture as ref
 from tests.support.students import Counting, InProcess, failure
@@ -25,7 +25,7 @@ def _no_calls():
 def calls_of(case_id, x, **kwargs):
     """How often the reference runs when a right answer is judged."""
     before = len(CALLS)
-    with judging(Case(id=case_id)):
+    with activate(TestContext(id=case_id)):
         agree(lambda x, factor=2.0: x * factor, counted, x, **kwargs)
     return len(CALLS) - before
 
@@ -75,7 +75,7 @@ class TestMemory:
         x = draw("n", n=4)
         calls_of("again", x)
         before = len(CALLS)
-        with judging(Case(id="again")):
+        with activate(TestContext(id="again")):
             agree(1, 1)
             agree(lambda x: x * 2, counted, x)
         assert len(CALLS) == before
@@ -92,7 +92,7 @@ class TestMemory:
             agree(want(3), want, 3)
         calls_of("references", x)
         other = type(counted)(counted.__code__, counted.__globals__, "counted", (3.0,))
-        with judging(Case(id="references")):
+        with activate(TestContext(id="references")):
             agree(lambda x: x * 3, other, x)
 
     def test_state_is_never_remembered(self):
@@ -101,7 +101,7 @@ class TestMemory:
         for seed in (1, 2):
             torch.manual_seed(seed)
             ours = ref.SelfAttention(4).double()
-            with judging(Case(id="state")):
+            with activate(TestContext(id="state")):
                 agree(ours(x), ours, x)
                 agree(x * seed, lambda x, seed=seed: x * seed, x)
 
@@ -115,7 +115,7 @@ class TestMemory:
         x = draw("n", n=4)
         for new in (1.0, 2.0):
             factor = new
-            with judging(Case(id="closures")):
+            with activate(TestContext(id="closures")):
                 agree(x * new, scaled, x)
 
     def test_gradients_are_remembered_too(self):
@@ -124,7 +124,7 @@ class TestMemory:
         runs = []
         for seed in (1, 1, 2):
             before = len(CALLS)
-            with judging(Case(id="gradients", seed=seed)):
+            with activate(TestContext(id="gradients", seed=seed)):
                 gradients_agree(InProcess(lambda x: x * 2.0), counted, x)
             runs.append(len(CALLS) - before)
         assert runs[0] > runs[2] > runs[1] == 0
@@ -173,7 +173,7 @@ class TestCost:
 
     def operations(self, case_id):
         torch.manual_seed(0)
-        with judging(Case(id=case_id, seed=1)):
+        with activate(TestContext(id=case_id, seed=1)):
             q, k = draw("n d", "m d", n=5, m=7, d=3)
             answer = ref.scores(q, k)
             with Counting() as counting:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from softmark.verdict.context import Case, at_once, judging
+from softmark.verdict.context import TestContext, activate, at_once
 
 _MOST = 20
 """Questions of one test. Only code that answers otherwise every time makes a test ask for more."""
@@ -31,13 +31,13 @@ class Apart:
 
     waiting: Callable[[], Any] | None = None
     """What is to be asked before the test can be run again."""
-    _case: Case | None = None
+    _case: TestContext | None = None
     _asked: int = 0
     """How often the present run of the test has asked."""
     _answers: dict[_Place, tuple[Any, Exception | None]] = field(default_factory=dict)
     _key: _Place = (0, 0)
 
-    def begin(self, case: Case) -> None:
+    def begin(self, case: TestContext) -> None:
         """The test is run from its beginning."""
         self._case, self._asked = case, 0
 
@@ -62,7 +62,7 @@ class Apart:
             return
         self._case.apart = at_once
         try:
-            with judging(self._case):
+            with activate(self._case):
                 self._answers[self._key] = question(), None
         except Exception as error:  # it is raised in the test, which decides whose fault it is
             self._answers[self._key] = None, error

@@ -26,7 +26,7 @@ from softmark.grading.session import StudentSession, seed_of
 from softmark.grading.setters import listening
 from softmark.intake.submitted_files import Handed
 from softmark.sandbox.failures import SandboxLost
-from softmark.verdict.context import Case
+from softmark.verdict.context import TestContext
 from softmark.verdict.mistakes import Registry
 
 _NAMING_OF_A_CASE = 0.5  # seconds of processor time that looking for the name of one wrong answer may take
@@ -137,7 +137,7 @@ class Desk:
     def _attempt(self, item: pytest.Item, session: StudentSession, apart: Apart) -> trial.Trial:
         spec = self.spec_of(item)
         budget = min(_NAMING_OF_A_CASE, session.naming_left(spec.part))
-        case = Case(
+        case = TestContext(
             item.nodeid,
             seed_of(item.nodeid),
             mistakes=self._mistakes,

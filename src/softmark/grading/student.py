@@ -26,7 +26,7 @@ from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.sandbox.worker.forbidden import UNSEEN
 from softmark.verdict.callee import Answer, Gradients, OpCount
-from softmark.verdict.context import current
+from softmark.verdict.context import current_test
 from softmark.verdict.describe import shape
 from softmark.verdict.leaves import size_of
 
@@ -111,7 +111,7 @@ class StudentFunction:
     ) -> dict[Any, Any]:
         try:
             return self._session.call(
-                expected_bytes=expected_bytes or current().expected_bytes,
+                expected_bytes=expected_bytes or current_test().expected_bytes,
                 target=self._target,
                 method=self._method,
                 how=how,

@@ -29,7 +29,7 @@ from softmark.records.result import CaseResult, Outcome
 from softmark.records.verdict import LONGEST_TEXT, Category, Failed
 from softmark.records.verdict_data import VerdictData, recorded
 from softmark.sandbox.failures import GraderFault, UnsendableRequest
-from softmark.verdict.context import Case, judging
+from softmark.verdict.context import TestContext, activate
 
 _OWN_MESSAGE = 500
 _EVASIONS = (pytest.skip.Exception, pytest.xfail.Exception)
@@ -40,7 +40,7 @@ class Trial:
     """What is heard while one case of a test runs, once."""
 
     spec: TestSpec
-    case: Case
+    case: TestContext
     name: str = ""
     seconds: float = 0.0
     spoken: Spoken | None = None
@@ -98,7 +98,7 @@ def run(item: pytest.Item, trial: Trial) -> Trial:
     """Run the test as pytest does, fixtures and all; the desk's hooks tell the trial what happens."""
     trial.name = case_id(item)
     start = time.monotonic()
-    with judging(trial.case):
+    with activate(trial.case):
         runtestprotocol(item, log=False)
     for error in trial.errors:
         _let_go(error)
@@ -108,7 +108,7 @@ def run(item: pytest.Item, trial: Trial) -> Trial:
 
 def faulty(spec: TestSpec, item: pytest.Item, why: str) -> Trial:
     """Return the trial of a case that was not run because of a fault of the grader."""
-    return Trial(spec, Case(item.nodeid), name=case_id(item), raised=[GraderFault(why)])
+    return Trial(spec, TestContext(item.nodeid), name=case_id(item), raised=[GraderFault(why)])
 
 
 def _let_go(error: BaseException) -> None:

@@ -11,7 +11,7 @@ from softmark.verdict.call_properties import (
 )
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable
 from softmark.verdict.carried import errs, holds, inherited
-from softmark.verdict.context import Case, Check, current, judging
+from softmark.verdict.context import Check, TestContext, activate, current_test
 from softmark.verdict.diagnose import common_causes, require_seen
 from softmark.verdict.draw import draw
 from softmark.verdict.gradients import gradients_agree
@@ -37,7 +37,6 @@ from softmark.verdict.uses import uses_inputs, uses_weights
 
 __all__ = [
     "Answer",
-    "Case",
     "Category",
     "Cause",
     "Check",
@@ -52,13 +51,15 @@ __all__ = [
     "Registry",
     "Standing",
     "StudentCallable",
+    "TestContext",
     "Verdict",
+    "activate",
     "agree",
     "batch_independent",
     "causal",
     "collecting",
     "common_causes",
-    "current",
+    "current_test",
     "draw",
     "equivalent",
     "errs",
@@ -66,7 +67,6 @@ __all__ = [
     "holds",
     "ignores_padding",
     "inherited",
-    "judging",
     "keeps_dtype",
     "leaves_inputs",
     "mistake",

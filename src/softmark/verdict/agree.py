@@ -12,7 +12,7 @@ from softmark.records.verdict import Category, Cause, Failed, Verdict
 from softmark.verdict.callee import Answer, StudentCallable, ask, named
 from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.compare import Difference, compare
-from softmark.verdict.context import Case, current
+from softmark.verdict.context import TestContext, current_test
 from softmark.verdict.diagnose import NAMEABLE, causes_of, probe
 from softmark.verdict.truth import numeric_leaves, truth_of
 
@@ -29,7 +29,7 @@ def agree(
     `got` is a student's callable or a value, `want` a reference function or an expected value. Names in `carried`
     are earlier functions of the homework, with the student's versions: an answer that is right given those is right.
     """
-    case = current()
+    case = current_test()
     if carried:
         require_called(want, carried)
     name = str(getattr(got, "name", "value")) if callable(got) else "value"
@@ -84,7 +84,9 @@ def _is_random(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: 
     return not all(torch.allclose(a.double(), b.double()) for a, b in zip(leaves, others, strict=True))
 
 
-def _verdict(difference: Difference, case: Case, name: str, causes: tuple[Cause, ...], diagnosed: bool) -> Verdict:
+def _verdict(
+    difference: Difference, case: TestContext, name: str, causes: tuple[Cause, ...], diagnosed: bool
+) -> Verdict:
     """The difference and its causes as one verdict."""
     staff = f"check {len(case.checks)} ({name}) of case {case.id or 'without id'}, seed {case.seed}"
     staff += f", worst error over tolerance {difference.ratio:.3g}"

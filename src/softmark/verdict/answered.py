@@ -10,7 +10,7 @@ import torch
 from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict import describe
 from softmark.verdict.callee import StudentCallable, ask
-from softmark.verdict.context import current
+from softmark.verdict.context import current_test
 from softmark.verdict.describe import kind, plural
 from softmark.verdict.leaves import is_numeric, tensor_of, tensors_in
 from softmark.verdict.tolerance import SINGLE, level_of
@@ -58,7 +58,7 @@ def same(got: StudentCallable, a: torch.Tensor, b: torch.Tensor, roundings: floa
     limit = min(roundings, _most(roundoff)) * roundoff * scale
     holds = error <= limit
     ratio = error / limit if limit > 0 else (0.0 if holds else float("inf"))
-    current().record(_callee(got), ratio, None if holds else Category.PROPERTY, double=double)
+    current_test().record(_callee(got), ratio, None if holds else Category.PROPERTY, double=double)
     return holds
 
 
@@ -107,11 +107,11 @@ def _callee(got: Any) -> str:
 
 
 def record(got: Any, failed: bool, category: Category = Category.PROPERTY) -> None:
-    current().record(_callee(got), float("inf") if failed else 0.0, category if failed else None)
+    current_test().record(_callee(got), float("inf") if failed else 0.0, category if failed else None)
 
 
 def fail(got: Any, category: Category, fact: str, where: str = "") -> NoReturn:
     """Record the check as failed, and raise `Failed` with these words."""
-    case = current()
+    case = current_test()
     record(got, True, category)
     raise Failed(Verdict(category, fact, where, staff=f"case {case.id or 'without id'}, seed {case.seed}"))

@@ -25,7 +25,7 @@ import torch
 from softmark.records.verdict import Failed
 from softmark.verdict.callee import ask
 from softmark.verdict.compare import agrees
-from softmark.verdict.context import Case, current
+from softmark.verdict.context import TestContext, current_test
 from softmark.verdict.dependence import Call, Moves, NotCarried, named, require_dependence, require_effect
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.plant import Target, instead, out_of_reach, planted, reachable
@@ -50,16 +50,16 @@ def holds(check: Callable[..., object], *args: Any, **kwargs: Any) -> bool:
 
 def errs(function: Any) -> bool:
     """Return whether a student's function has failed a test of its own part: only then does it excuse a later part."""
-    return current().standing_of(str(getattr(function, "name", "")).partition(".")[0]).errs
+    return current_test().standing_of(str(getattr(function, "name", "")).partition(".")[0]).errs
 
 
 def inherited(check: Callable[..., object], function: Any, *args: Any, **kwargs: Any) -> bool:
     """Return whether a student's earlier function that errs fails this check, too, so that it is not charged again."""
     if not errs(function):
         return False
-    if current().apart(lambda: holds(check, function, *args, **kwargs), True):
+    if current_test().apart(lambda: holds(check, function, *args, **kwargs), True):
         return False
-    current().excused.append(function.name)
+    current_test().excused.append(function.name)
     return True
 
 
@@ -70,7 +70,7 @@ def require_called(want: Any, earlier: Iterable[str]) -> None:
             raise TypeError(f'carried names "{name}", which is imported from another file: call it from its own')
 
 
-def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., Any]], case: Case) -> bool:
+def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., Any]], case: TestContext) -> bool:
     """Return whether the answer is what the reference makes of the student's earlier functions that err."""
     if truth.want is None or case.carried_checks >= AT_MOST:
         return False

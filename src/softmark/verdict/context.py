@@ -1,4 +1,4 @@
-"""The case being judged: one run of one hidden test. Grading sets it; draws, checks and diagnoses read it."""
+"""The state of the hidden test that is running. Grading sets it; draws, checks and diagnoses read it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
@@ -46,8 +46,11 @@ class Check:
 
 
 @dataclass
-class Case:
-    """One run of one hidden test, and what its checks found out."""
+class TestContext:
+    """One run of one case of a hidden test: its settings, and what its checks found out."""
+
+    __test__: ClassVar[bool] = False
+    """Tells pytest that this is no class of tests."""
 
     id: str = ""
     """The test's id with its parameters; an empty id means that nothing about this case is cached."""
@@ -109,18 +112,18 @@ class Case:
         return f"right, given your {' and '.join(named)}"
 
 
-_CURRENT: ContextVar[Case | None] = ContextVar("softmark_case", default=None)
-_OUTSIDE = Case()
+_CURRENT: ContextVar[TestContext | None] = ContextVar("softmark_test", default=None)
+_OUTSIDE = TestContext()
 
 
-def current() -> Case:
-    """The case being judged; outside of a test one shared case with a fixed seed."""
+def current_test() -> TestContext:
+    """Return the context of the running test; outside of a test, one shared context with a fixed seed."""
     return _CURRENT.get() or _OUTSIDE
 
 
 @contextmanager
-def judging(case: Case) -> Iterator[Case]:
-    """Make `case` the current one for the time of a test."""
+def activate(case: TestContext) -> Iterator[TestContext]:
+    """Make `case` the context of the running test inside this block."""
     token = _CURRENT.set(case)
     try:
         yield case

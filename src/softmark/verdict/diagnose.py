@@ -20,7 +20,7 @@ import torch
 
 from softmark.records.verdict import Category, Cause, Verdict
 from softmark.verdict.compare import agrees, compare
-from softmark.verdict.context import Case, Check
+from softmark.verdict.context import Check, TestContext
 from softmark.verdict.mistakes import Mistake, MistakeError, Registry
 from softmark.verdict.outcome import outcome, run
 from softmark.verdict.plant import Target, parts, reachable
@@ -30,7 +30,7 @@ NAMEABLE = frozenset({Category.TYPE, Category.SHAPE, Category.NAN, Category.VALU
 """Categories in which an answer is there and can be compared with what a mistake gives."""
 
 
-def causes_of(answer: Any, truth: Truth, case: Case) -> tuple[tuple[Cause, ...], bool]:
+def causes_of(answer: Any, truth: Truth, case: TestContext) -> tuple[tuple[Cause, ...], bool]:
     """The mistakes, alone or else in pairs, that reproduce a wrong answer, and whether each of them was tried."""
     if case.mistakes is None or truth.want is None:
         return (), False

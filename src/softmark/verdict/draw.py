@@ -6,7 +6,7 @@ from typing import overload
 
 import torch
 
-from softmark.verdict.context import current
+from softmark.verdict.context import current_test
 
 Size = int | tuple[int, ...]
 
@@ -27,8 +27,9 @@ def draw(*specs: str, dtype: torch.dtype = torch.float64, **sizes: Size) -> torc
     """
     if not specs:
         raise TypeError('draw needs at least one spec, such as "n d"')
+    generator = current_test().generator
     tensors = tuple(
-        torch.randn(_shape(spec, sizes), generator=current().generator, dtype=torch.float64).to(dtype) for spec in specs
+        torch.randn(_shape(spec, sizes), generator=generator, dtype=torch.float64).to(dtype) for spec in specs
     )
     return tensors[0] if len(tensors) == 1 else tensors
 

@@ -14,7 +14,7 @@ import torch
 from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict.callee import StudentCallable, named
 from softmark.verdict.compare import compare
-from softmark.verdict.context import current
+from softmark.verdict.context import current_test
 from softmark.verdict.leaves import map_tensors, tensors_in
 from softmark.verdict.memory import remembered
 from softmark.verdict.truth import computed, in_float64, truth_of
@@ -22,7 +22,7 @@ from softmark.verdict.truth import computed, in_float64, truth_of
 
 def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """The gradients of <cotangent, output> with respect to every floating input and parameter agree."""
-    case = current()
+    case = current_test()
     value = truth_of(want, args, kwargs, case.id).value
     cotangent = _cotangent(value, args, kwargs)
     weights = [tensor.double() for tensor in tensors_in(cotangent)]
@@ -57,7 +57,7 @@ def _cotangent(value: Any, args: Any, kwargs: Any) -> Any:
     """Random weights for every floating output, in the structure of the output; None for other values."""
     dtypes = [t.dtype for t in tensors_in((args, kwargs)) if t.is_floating_point()]
     dtype = dtypes[0] if dtypes else torch.float64
-    generator = current().generator
+    generator = current_test().generator
 
     def draw(tensor: torch.Tensor) -> Any:
         if not tensor.is_floating_point():
@@ -104,7 +104,7 @@ def _by_argument(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, An
 
 
 def _fail(got: StudentCallable, category: Category, fact: str, where: str, ratio: float) -> None:
-    case = current()
+    case = current_test()
     case.record(got.name, ratio, category)
     staff = f"case {case.id or 'without id'}, seed {case.seed}, worst error over tolerance {ratio:.3g}"
     raise Failed(Verdict(category, named(got, fact), where, staff))

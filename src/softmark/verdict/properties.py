@@ -28,7 +28,7 @@ from softmark.verdict.answered import (
     same_leaf,
 )
 from softmark.verdict.callee import StudentCallable, ask
-from softmark.verdict.context import current
+from softmark.verdict.context import current_test
 from softmark.verdict.leaves import flatten
 from softmark.verdict.tolerance import SINGLE, level_of
 
@@ -185,13 +185,13 @@ def _along(flags: torch.Tensor, like: torch.Tensor, axis: int) -> torch.Tensor |
 
 def _with_content(tensor: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
     """A copy with loud random content where it must not matter."""
-    content = torch.randn(tensor.shape, generator=current().generator, dtype=torch.float64) * LOUD
+    content = torch.randn(tensor.shape, generator=current_test().generator, dtype=torch.float64) * LOUD
     return torch.where(where, content.to(tensor.dtype), tensor)
 
 
 def _derangement(length: int) -> torch.Tensor:
     """A random order that leaves no token in its place."""
-    order = torch.randperm(length, generator=current().generator)
+    order = torch.randperm(length, generator=current_test().generator)
     moved = torch.empty_like(order)
     moved[order] = order.roll(1)
     return moved

@@ -14,7 +14,7 @@ import torch
 
 from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict.callee import StudentCallable, ask, named
-from softmark.verdict.context import current
+from softmark.verdict.context import current_test
 from softmark.verdict.draw import draw
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.truth import numeric_leaves
@@ -53,6 +53,6 @@ def _require_other(got: StudentCallable, before: Any, after: Any, what: str) -> 
     same = [(one.shape, one.dtype) for one in ones] == [(other.shape, other.dtype) for other in others] and all(
         torch.allclose(one, other, equal_nan=True) for one, other in zip(ones, others, strict=True)
     )
-    current().record(got.name, float("inf") if same else 0.0, Category.PROPERTY if same else None)
+    current_test().record(got.name, float("inf") if same else 0.0, Category.PROPERTY if same else None)
     if same:
         raise Failed(Verdict(Category.PROPERTY, f"{got.name}: the output stays the same when {what}"))
