@@ -12,9 +12,8 @@ from softmark.batch.journal import Known
 from softmark.course.digest import SOFTWARE, provenance, software_digest
 from softmark.course.homework import Homework
 from softmark.engines.messages import Job, Setup
-from softmark.intake.definitions import MOST_REPORTED, invisible
 from softmark.intake.handed_in import Entry, HandedIn
-from softmark.intake.notebook import read_notebook
+from softmark.intake.notebook import with_cells
 from softmark.intake.source import Refusal
 from softmark.intake.wanted import Wanted
 from softmark.records.result import Result, Submission, not_gradable
@@ -57,23 +56,9 @@ def read(entry: Entry, wanted: Wanted) -> Task:
     if handed.main != wanted.notebook:
         return Task(submission, handed)
     try:
-        return _with_cells(submission, handed)
+        return Task(submission, *with_cells(handed))
     except Refusal as refusal:
         return Task(submission, replace(handed, refusal=str(refusal)))
-
-
-def _with_cells(submission: Submission, handed: HandedIn) -> Task:
-    """Each cell is a file; what it prints or looks like in the notebook's own file is no matter of grading."""
-    notebook = read_notebook(handed.files[handed.main])
-    beside = {name: content for name, content in handed.files.items() if name != handed.main}
-    unseen = [note for name, source in notebook.cells.items() for note in invisible(name, source)]
-    read = replace(
-        handed,
-        files={**beside, **notebook.cells},
-        notes=(*handed.notes, *notebook.notes),
-        staff_notes=(*handed.staff_notes, *notebook.staff_notes, *unseen[:MOST_REPORTED]),
-    )
-    return Task(submission, read, tuple(notebook.cells))
 
 
 class Fingerprints:

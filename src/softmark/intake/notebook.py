@@ -13,8 +13,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from softmark.intake.definitions import MOST_REPORTED, invisible
+from softmark.intake.handed_in import HandedIn
 from softmark.intake.notebook_json import AGAIN, MOST_CELLS, MOST_CHARACTERS, Json, parsed
 from softmark.intake.source import LARGEST as LARGEST_CODE
 from softmark.intake.source import Refusal, refuse_too_much_code
@@ -38,6 +40,23 @@ class Notebook:
     cells: Mapping[str, bytes]
     notes: tuple[str, ...] = ()
     staff_notes: tuple[str, ...] = ()
+
+
+def with_cells(handed: HandedIn) -> tuple[HandedIn, tuple[str, ...]]:
+    """Return a notebook's submission with each cell as a file in its place, and the names of the cells in order.
+
+    Raise Refusal if the file is no notebook.
+    """
+    notebook = read_notebook(handed.files[handed.main])
+    beside = {name: content for name, content in handed.files.items() if name != handed.main}
+    unseen = [note for name, source in notebook.cells.items() for note in invisible(name, source)]
+    split = replace(
+        handed,
+        files={**beside, **notebook.cells},
+        notes=(*handed.notes, *notebook.notes),
+        staff_notes=(*handed.staff_notes, *notebook.staff_notes, *unseen[:MOST_REPORTED]),
+    )
+    return split, tuple(notebook.cells)
 
 
 def read_notebook(data: bytes) -> Notebook:
