@@ -24,11 +24,12 @@ from softmark.batch.one import grade_file
 from softmark.cli.app import app
 from softmark.course.homework import load_homework
 from softmark.engines.messages import Setup
-from softmark.feedback.feedback import Audience, Drawing, Feedback, feedback
+from softmark.feedback.feedback import Audience, Feedback, feedback
 from softmark.feedback.picture import standalone
 from softmark.feedback.terminal import show
 from softmark.grading.author_files import load_mistakes
 from softmark.records.result import Result
+from softmark.records.verdict import Picture
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -137,9 +138,9 @@ def _first_only(result: Result) -> Result:
     return msgspec.structs.replace(result, tests=tests)
 
 
-def _drawings(told: Feedback) -> Iterator[Drawing]:
+def _drawings(told: Feedback) -> Iterator[Picture]:
     for section in told.sections:
-        yield from (block for block in section.blocks if isinstance(block, Drawing))
+        yield from (block for block in section.blocks if isinstance(block, Picture))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import pytest
 
 from softmark.engines.messages import Done, Ready
 from softmark.records.limits import Limits
-from softmark.records.result import FrameData, Outcome, Result, Status
+from softmark.records.result import Outcome, Result, Status
+from softmark.records.verdict import CodeLine
 from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import grade, named, progress, refusal, talk, timeless, write_course
@@ -207,7 +208,7 @@ class TestUnloadable:
         (result,) = grade(course, counted, submission(head))
         check_unloadable(result, reason)
         text = head.splitlines()[line - 1] if line else ""
-        assert result.reason_frames[-1] == FrameData(file="tiny.py", line=line or 0, function="", text=text)
+        assert result.reason_frames[-1] == CodeLine(file="tiny.py", line=line or 0, function="", text=text)
         assert counted.opened == 1
 
     @pytest.mark.parametrize(

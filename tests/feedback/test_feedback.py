@@ -5,9 +5,10 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from softmark.feedback.feedback import Audience, Drawing, Feedback, Sentence, Tone, blocks_of_test, feedback
+from softmark.feedback.feedback import Audience, Feedback, Sentence, Tone, blocks_of_test, feedback
 from softmark.feedback.lines import as_lines
-from softmark.records.result import CaseResult, CauseData, Lateness, Outcome, Result, Status, VerdictData
+from softmark.records.result import CaseResult, Lateness, Outcome, Result, Status
+from softmark.records.verdict import Category, Cause, Picture, Verdict
 from tests.support.results import (
     HIDDEN_NUMBER,
     STAFF_SECRET,
@@ -55,7 +56,7 @@ class TestStudent:
         assert HIDDEN_NUMBER in as_lines(blocks_of_test(visible, Audience.STUDENT))
         told = blocks_of_test(published, Audience.STUDENT)
         assert HIDDEN_NUMBER not in as_lines(told)
-        assert not any(isinstance(block, Drawing) for block in told)
+        assert not any(isinstance(block, Picture) for block in told)
         assert "√d_k times too large" in as_lines(told)
 
     def test_does_not_read_of_hidden_tests(self) -> None:
@@ -104,7 +105,7 @@ class TestStaff:
     def test_reads_seeds_where_the_grader_may_be_at_fault_only(self) -> None:
         """What a verdict says to staff is shown for crashes and faults of the grader; elsewhere it is noise."""
         assert STAFF_SECRET not in text_of(feedback(graded(), Audience.STAFF))
-        fault = msgspec.structs.replace(WRONG_SHAPE, category="grader", staff=STAFF_SECRET)
+        fault = msgspec.structs.replace(WRONG_SHAPE, category=Category.GRADER, staff=STAFF_SECRET)
         case = CaseResult(id="", outcome=Outcome.GRADER_ERROR, verdicts=(fault,))
         test = with_cases(second_zero(), 3, case).tests[3]
         assert STAFF_SECRET in as_lines(blocks_of_test(test, Audience.STAFF))
@@ -159,7 +160,7 @@ class TestHeadline:
         assert feedback(graded(), Audience.STUDENT).headline == ()
 
 
-def told_about(*verdicts: VerdictData, **changes: object) -> list[str]:
+def told_about(*verdicts: Verdict, **changes: object) -> list[str]:
     result = with_cases(second_zero(), 1, *(failed(case, v) for case, v in zip("abc", verdicts, strict=False)))
     test = msgspec.structs.replace(result.tests[1], **changes)
     return as_lines(blocks_of_test(test, Audience.STUDENT)).splitlines()
@@ -168,14 +169,14 @@ def told_about(*verdicts: VerdictData, **changes: object) -> list[str]:
 class TestBlocksOfTest:
     def test_two_causes_that_fit_are_both_said(self) -> None:
         """If two mistakes explain the answer equally well, neither is asserted alone."""
-        causes = (CauseData(name="a", says="A."), CauseData(name="b", says="B.", hint="H."))
-        verdict = VerdictData(category="value", fact="wrong", causes=causes)
+        causes = (Cause(name="a", says="A."), Cause(name="b", says="B.", hint="H."))
+        verdict = Verdict(category=Category.VALUE, fact="wrong", causes=causes)
         assert told_about(verdict)[1:] == ["Either: A.", "Or: B.", "Hint: H."]
 
     def test_causes_of_the_same_name_are_said_once(self) -> None:
         """The same words for a mistake in two functions leave nothing to choose from."""
-        causes = (CauseData(name="a", says="A.", hint="H."), CauseData(name="b", says="A."))
-        verdict = VerdictData(category="value", fact="wrong", causes=causes)
+        causes = (Cause(name="a", says="A.", hint="H."), Cause(name="b", says="A."))
+        verdict = Verdict(category=Category.VALUE, fact="wrong", causes=causes)
         assert told_about(verdict)[1:] == ["Most likely: A.", "Hint: H."]
 
     def test_different_failures_are_told_apart(self) -> None:
@@ -186,7 +187,7 @@ class TestBlocksOfTest:
 
     def test_many_failures_are_counted(self) -> None:
         """After three different ones, the rest is a number."""
-        verdicts = tuple(VerdictData(category="value", fact=f"fact {i}") for i in range(5))
+        verdicts = tuple(Verdict(category=Category.VALUE, fact=f"fact {i}") for i in range(5))
         result = with_cases(second_zero(), 1, failed("a", *verdicts), passed("b"), passed("c"))
         lines = as_lines(blocks_of_test(result.tests[1], Audience.STUDENT)).splitlines()
         assert len(lines) == 4

@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from softmark.feedback.feedback import Audience, Drawing, feedback
+from softmark.feedback.feedback import Audience, feedback
 from softmark.feedback.markdown import as_markdown, blocks_as_markdown, escaped
 from tests.support.results import (
     LATE,
@@ -54,7 +54,7 @@ class TestAsMarkdown:
 
     def test_without_a_place_for_pictures(self) -> None:
         """Where no picture can be stored, none is linked."""
-        assert blocks_as_markdown([Drawing(WRONG_SCALE.picture)] if WRONG_SCALE.picture else []) == ""
+        assert blocks_as_markdown([WRONG_SCALE.picture] if WRONG_SCALE.picture else []) == ""
 
 
 class TestHostileText:

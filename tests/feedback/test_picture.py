@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from softmark.feedback.difference import difference, marked
 from softmark.feedback.picture import can_be_drawn, inline, standalone
-from softmark.records.result import Picture
+from softmark.records.verdict import Picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)

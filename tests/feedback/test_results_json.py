@@ -20,7 +20,8 @@ from softmark.feedback.results_json import (
     encoded,
     write_results,
 )
-from softmark.records.result import CaseResult, Outcome, Result, Status, VerdictData
+from softmark.records.result import CaseResult, Outcome, Result, Status
+from softmark.records.verdict import Category, Verdict
 from tests.support.results import (
     HIDDEN_NUMBER,
     LATE,
@@ -225,8 +226,8 @@ class TestLimits:
         jsonschema.validate({**content, "tests": content["tests"][-3:]}, SCHEMA)
 
 
-def _long() -> tuple[VerdictData, ...]:
-    return tuple(VerdictData(category="value", fact=f"{i} " + "x" * 400, where="y" * 400) for i in range(3))
+def _long() -> tuple[Verdict, ...]:
+    return tuple(Verdict(category=Category.VALUE, fact=f"{i} " + "x" * 400, where="y" * 400) for i in range(3))
 
 
 class TestCheck:

@@ -8,7 +8,8 @@ from rich.console import Console
 
 from softmark.feedback.feedback import Audience
 from softmark.feedback.terminal import show
-from softmark.records.result import Picture, Result
+from softmark.records.result import Result
+from softmark.records.verdict import Category, Picture
 from tests.support.results import (
     LATE,
     LATE_LINE,
@@ -119,7 +120,7 @@ class TestShow:
         """A large matrix is left to the page for staff, and that is said."""
         row = tuple(float(i) for i in range(12))
         wide = Picture(expected=(row,) * 12, got=(row,) * 12)
-        verdict = WRONG_SCALE.__class__(category="value", fact="wrong", picture=wide)
+        verdict = WRONG_SCALE.__class__(category=Category.VALUE, fact="wrong", picture=wide)
         assert "(12 by 12 numbers, too large to be drawn here)" in printed(
             with_cases(second_zero(), 1, failed("a", verdict))
         )

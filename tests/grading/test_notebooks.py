@@ -14,7 +14,8 @@ from softmark.course.homework import homework_names, load_homework
 from softmark.engines.messages import Setup
 from softmark.grading.cells import CellReport
 from softmark.intake.submitted_files import COUNTED, Handed
-from softmark.records.result import FrameData, Result, Status
+from softmark.records.result import Result, Status
+from softmark.records.verdict import CodeLine
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.wire import Frame, Raised
 from tests.support.course import grade, write_course
@@ -77,7 +78,7 @@ def facts(result: Result) -> list[str]:
     return [verdict.fact for test in result.tests for verdict in test.verdicts]
 
 
-def frames(result: Result) -> list[FrameData]:
+def frames(result: Result) -> list[CodeLine]:
     return [frame for test in result.tests for verdict in test.verdicts for frame in verdict.frames]
 
 
@@ -188,7 +189,7 @@ class TestWhatIsLost:
         result = graded(course, place, ONE, "# two\ndef two(x):\n    return x *\n")
         assert earned(result) == [2.0, 0.0]
         assert facts(result) == ["two: the notebook's cell 2, line 3: invalid syntax"]
-        assert frames(result) == [FrameData(file="cell 2", line=3, function="", text="return x *")]
+        assert frames(result) == [CodeLine(file="cell 2", line=3, function="", text="return x *")]
         assert result.notes == (COUNTED, "cell 2, line 3: invalid syntax")
 
     def test_a_definition_that_raises(self, course: Path, place: Sandbox) -> None:
@@ -214,13 +215,13 @@ class TestWhatIsLost:
             "tiny.ipynb could not be loaded: it defines none of the names that are asked for (`one`, `two`); "
             "its cell 1, line 2: invalid syntax"
         )
-        assert result.reason_frames == (FrameData(file="cell 1", line=2, function="", text="return x +"),)
+        assert result.reason_frames == (CodeLine(file="cell 1", line=2, function="", text="return x +"),)
 
     def test_a_misspelt_name(self, course: Path, place: Sandbox) -> None:
         """It is found in whatever cell it is."""
         result = graded(course, place, ONE, "x = 1", "\ndef twoo(x):\n    return x * 2\n")
         assert facts(result) == ["two: `two` is not defined in the file; did you mean `twoo`?"]
-        assert frames(result) == [FrameData(file="cell 3", line=2, function="", text="def twoo(x):")]
+        assert frames(result) == [CodeLine(file="cell 3", line=2, function="", text="def twoo(x):")]
 
     def test_where_a_call_raises(self, course: Path, place: Sandbox) -> None:
         """Every line that an exception passes through is named by its cell, across cells."""
@@ -228,8 +229,8 @@ class TestWhatIsLost:
             course, place, "def inner(x):\n    raise ValueError('no')", ONE, "def two(x):\n    return inner(x)\n"
         )
         assert frames(result) == [
-            FrameData(file="cell 3", line=2, function="", text="return inner(x)"),
-            FrameData(file="cell 1", line=2, function="", text="raise ValueError('no')"),
+            CodeLine(file="cell 3", line=2, function="", text="return inner(x)"),
+            CodeLine(file="cell 1", line=2, function="", text="raise ValueError('no')"),
         ]
         assert result.notes == (COUNTED,)
 

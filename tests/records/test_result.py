@@ -15,20 +15,17 @@ from softmark.course.pending import finished_test, pending
 from softmark.course.testspecs import Column, TestSpec
 from softmark.records.result import (
     CaseResult,
-    CauseData,
     Excerpt,
-    FrameData,
     LeaderboardEntry,
     Outcome,
-    Picture,
     Provenance,
     Result,
     Status,
     Submission,
-    VerdictData,
     decode,
     encode,
 )
+from softmark.records.verdict import Category, Cause, CodeLine, Picture, Verdict
 
 HOMEWORK = Homework(
     name="scores",
@@ -160,12 +157,12 @@ class TestWithTest:
 texts = st.text(st.characters(), max_size=30)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 cells = st.none() | numbers
-frames = st.builds(FrameData, file=texts, line=st.integers(0, 10**6), function=texts, text=texts)
-causes = st.builds(CauseData, name=texts, says=texts, hint=texts)
+frames = st.builds(CodeLine, file=texts, line=st.integers(0, 10**6), function=texts, text=texts)
+causes = st.builds(Cause, name=texts, says=texts, hint=texts)
 rows = st.lists(st.lists(cells, max_size=3).map(tuple), max_size=3).map(tuple)
 verdicts = st.builds(
-    VerdictData,
-    category=texts,
+    Verdict,
+    category=st.sampled_from(Category),
     fact=texts,
     where=texts,
     staff=texts,
@@ -215,7 +212,7 @@ class TestJson:
 
     def test_replaces_lone_surrogates(self) -> None:
         """Half of a surrogate pair becomes a question mark instead of losing the whole result."""
-        assert VerdictData(category="error", fact="a\ud800b").fact == "a?b"
+        assert Verdict(category=Category.ERROR, fact="a\ud800b").fact == "a?b"
         assert CaseResult(id="", carried=("\udfff",)).carried == ("?",)
 
     @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ class TestRequests:
             ("fails", "error", "raised IndexError"),
             ("generator", "type", "returned a generator"),
             ("shortcut", "forbidden", "uses a function that is not allowed here"),
-            ("absent", "missing", "`absent` is not defined"),
+            ("absent", "error", "`absent` is not defined"),
         ],
     )
     def test_failures(self, name: str, category: str, fact: str, worker: StudentProcess) -> None:

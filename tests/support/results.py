@@ -11,19 +11,8 @@ from softmark.course.homework import Homework, PartSpec
 from softmark.course.late import LatePolicy, lateness
 from softmark.course.pending import finished_test, pending
 from softmark.course.testspecs import Column, TestSpec
-from softmark.records.result import (
-    CaseResult,
-    CauseData,
-    Excerpt,
-    FrameData,
-    Outcome,
-    Picture,
-    Provenance,
-    Result,
-    Status,
-    Submission,
-    VerdictData,
-)
+from softmark.records.result import CaseResult, Excerpt, Outcome, Provenance, Result, Status, Submission
+from softmark.records.verdict import Category, Cause, CodeLine, Picture, Verdict
 
 HIDDEN_NUMBER = "5.123456"
 STAFF_SECRET = "seed 987654"
@@ -74,22 +63,22 @@ SPECS = (
     spec("3.2", "A padding mask.", 2, hide_errors=TEST_HIDDEN_BY),
 )
 
-WRONG_SCALE = VerdictData(
-    category="value",
+WRONG_SCALE = Verdict(
+    category=Category.VALUE,
     fact="all 35 numbers are wrong",
     where=f"worst at [2, 3]: got {HIDDEN_NUMBER}, expected 1.7",
     staff=STAFF_SECRET,
     causes=(
-        CauseData(
+        Cause(
             name="no_scale",
             says="Your scores are √d_k times too large.",
             hint="Divide by the square root of the key's width.",
         ),
     ),
-    frames=(FrameData(file="attention_scores.py", line=41, function="scores", text="return Q @ K.mT"),),
+    frames=(CodeLine(file="attention_scores.py", line=41, function="scores", text="return Q @ K.mT"),),
     picture=Picture(expected=((1.0, 2.0), (0.5, -1.0)), got=((1.7, 2.0), (None, -1.7))),
 )
-WRONG_SHAPE = VerdictData(category="shape", fact="shape (3, 5), expected (5, 3)")
+WRONG_SHAPE = Verdict(category=Category.SHAPE, fact="shape (3, 5), expected (5, 3)")
 
 
 def second_zero() -> Result:
@@ -105,7 +94,7 @@ def passed(name: str = "") -> CaseResult:
     return CaseResult(id=name, outcome=Outcome.PASSED, share="1")
 
 
-def failed(name: str, *verdicts: VerdictData) -> CaseResult:
+def failed(name: str, *verdicts: Verdict) -> CaseResult:
     return CaseResult(id=name, outcome=Outcome.FAILED, share="0", verdicts=verdicts)
 
 
@@ -135,7 +124,7 @@ def not_gradable() -> Result:
         second_zero(),
         status=Status.NOT_GRADABLE,
         reason="attention_scores.py could not be loaded: '(' was never closed",
-        reason_frames=(FrameData(file="attention_scores.py", line=12, function="", text="softmax(Q @ K.T"),),
+        reason_frames=(CodeLine(file="attention_scores.py", line=12, function="", text="softmax(Q @ K.T"),),
         seconds=1.0,
     )
 
@@ -153,13 +142,13 @@ LATE_LINE = "Handed in 1 day 3 hours late: 2 days at 10 % each, −2 of 10 point
 
 def with_student_text(text: str) -> Result:
     """A result in which everything that a student has a say in is this text."""
-    verdict = VerdictData(
-        category="error",
+    verdict = Verdict(
+        category=Category.ERROR,
         fact=text,
         where=text,
         staff=text,
-        causes=(CauseData(name=text, says=text, hint=text),),
-        frames=(FrameData(file=text, line=1, function=text, text=text),),
+        causes=(Cause(name=text, says=text, hint=text),),
+        frames=(CodeLine(file=text, line=1, function=text, text=text),),
         picture=Picture(expected=((1.0,),), got=((2.0,),), caption=text),
         subtest=text,
     )
@@ -171,7 +160,7 @@ def with_student_text(text: str) -> Result:
         result,
         submission=Submission(id=text, name=text, file=text, sha256="0" * 64),
         reason=text,
-        reason_frames=(FrameData(file=text, line=1, function=text, text=text),),
+        reason_frames=(CodeLine(file=text, line=1, function=text, text=text),),
         notes=(text,),
         staff_notes=(text,),
         printed=Excerpt(stdout=text, stderr=text),

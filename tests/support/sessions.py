@@ -14,6 +14,7 @@ from softmark.intake.submitted_files import Handed
 from softmark.records.levels import Level
 from softmark.records.limits import Limits
 from softmark.records.time_allowed import Allowed
+from softmark.records.verdict import Category
 from softmark.sandbox import wire
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.failures import StudentFailure
@@ -110,6 +111,6 @@ def fails(category: str, fact: str = "as the script says") -> Callable[[dict[str
     """An act: no answer."""
 
     def act(request: dict[str, Any]) -> Any:
-        raise StudentFailure(category, fact)
+        raise StudentFailure(Category(category), fact)
 
     return act

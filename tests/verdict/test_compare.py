@@ -122,7 +122,7 @@ class TestValues:
         wrong[1, 2, 3] = 9
         picture = failure(agree, wrong, true).picture
         assert picture is not None
-        assert picture.slice == (1,)
+        assert picture.caption == "at [1, :, :]"
         assert picture.got[2] == (1, 1, 1, 9)
         assert failure(agree, torch.zeros(40, 3), torch.ones(40, 3)).picture is None
 

@@ -62,7 +62,7 @@ class TestSingleMistakes:
         verdict = failure(agree, made("no_scale")(ref.scores), ref.scores, *qkv()[:2])
         assert verdict.diagnosed
         assert verdict.causes == (
-            Cause(("no_scale",), "Your scores are not scaled.", "Look at the width of the keys."),
+            Cause("no_scale", "Your scores are not scaled.", "Look at the width of the keys.", ("no_scale",)),
         )
 
     def test_of_a_function_that_it_calls(self, case):
@@ -286,7 +286,7 @@ class TestCommonCauses:
 
     def test_own_mistakes_go_first(self):
         """A mistake of the function itself stands before one of a function it calls."""
-        near, far = Cause(("near",), "Near."), Cause(("far",), "Far.", direct=False)
+        near, far = Cause("near", "Near.", mistakes=("near",)), Cause("far", "Far.", mistakes=("far",), direct=False)
         verdict = Verdict(Category.VALUE, "wrong", causes=(far, near), diagnosed=True)
         assert common_causes([verdict]) == (near, far)
 

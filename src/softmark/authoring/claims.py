@@ -9,17 +9,18 @@ from softmark.authoring.gaps import Proof, placed
 from softmark.authoring.plant import undefined
 from softmark.authoring.variants import Series, Subject
 from softmark.course.homework import Homework
-from softmark.records.result import Result, Status, TestResult, VerdictData
+from softmark.records.result import Result, Status, TestResult
+from softmark.records.verdict import Category, Code, Verdict
 from softmark.verdict.mistakes import Mistake, Registry
 
 MARGIN = 100.0
 """How far right and wrong answers must stay from the tolerance."""
-_NEEDS_A_NAME = ("value", "nan")
+_NEEDS_A_NAME = (Category.VALUE, Category.NAN)
 """Categories of which the fact alone does not tell what is wrong; every other fact is the cause in words: a shape, a
 dtype, a changed input, an exception that should have come."""
-_ENDS = ("crash", "timeout", "memory", "load", "missing")
+_ENDS = (Category.CRASH, Category.TIMEOUT, Category.MEMORY, Category.LOAD)
 """Categories that no mistake in a formula has."""
-_ENDLESS = "calls itself without an end"
+_NO_ANSWER = (Code.NOT_DEFINED, Code.ENDLESS_RECURSION)
 
 
 def judge(series: Series, registry: Registry, results: Sequence[Result]) -> Proof:
@@ -47,11 +48,11 @@ def _judge_fault(proof: Proof, subject: Subject, result: Result, homework: Homew
     faults: dict[str, TestResult] = {}
     for test in result.tests:
         for verdict in test.verdicts:
-            if verdict.category == "grader":
+            if verdict.category is Category.GRADER:
                 faults.setdefault(verdict.staff[:400], test)
     for fault, test in faults.items():
-        known = next((what for what in proof.found if what.endswith(f"the grader failed: {fault}")), None)
-        proof.hole(subject.name, known or f"{placed(test.number, test.name, homework)}: the grader failed: {fault}")
+        what = f"{placed(test.number, test.name, homework)}: the grader failed: {fault}"
+        proof.hole(subject.name, what, same_as=("the grader failed", fault))
     if not faults:
         proof.hole(subject.name, f"the grader failed: {'; '.join(result.staff_notes)[:400] or result.reason}")
 
@@ -131,7 +132,7 @@ def _how_it_breaks(source: str, result: Result) -> str:
     if result.status is not Status.GRADED:
         return f"the planted file is not graded at all: {result.reason}"
     for verdict in (verdict for test in result.tests for verdict in test.verdicts):
-        if verdict.category in _ENDS or _ENDLESS in verdict.fact:
+        if verdict.category in _ENDS or verdict.code in _NO_ANSWER:
             return f"the planted file does not answer: “{verdict.fact}”"
     return ""
 
@@ -144,8 +145,8 @@ def _is_named(mistake: Mistake, failing: Sequence[TestResult]) -> bool:
     return all(_speaks_for_itself(verdict) for verdict in verdicts)
 
 
-def _speaks_for_itself(verdict: VerdictData) -> bool:
-    return verdict.category not in _NEEDS_A_NAME or verdict.fact.startswith("gradient of")
+def _speaks_for_itself(verdict: Verdict) -> bool:
+    return verdict.category not in _NEEDS_A_NAME or verdict.code == Code.GRADIENT
 
 
 def _judge_margins(proof: Proof) -> None:

@@ -39,6 +39,8 @@ class Proof:
     """Smallest error of a wrong answer that was refused for its values, in tolerances."""
     found: dict[str, list[str]] = field(default_factory=dict)
     """What does not hold, with the submissions in which it shows: one cause is told once."""
+    _told: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False)
+    """The sentence for each cause that was given as `same_as`."""
 
     @property
     def margin_accept(self) -> float:
@@ -56,8 +58,13 @@ class Proof:
     def holes(self) -> list[Hole]:
         return [Hole(self.homework, _all_of(subjects), what) for what, subjects in self.found.items()]
 
-    def hole(self, subject: str, what: str) -> None:
-        """Note a claim that does not hold; the same of several submissions is one hole."""
+    def hole(self, subject: str, what: str, same_as: tuple[str, ...] = ()) -> None:
+        """Note a claim that does not hold; the same sentence for several submissions is one hole.
+
+        Sentences with one `same_as` say the same of several submissions, too: the first of them is told.
+        """
+        if same_as:
+            what = self._told.setdefault(same_as, what)
         subjects = self.found.setdefault(what, [])
         if subject not in subjects:
             subjects.append(subject)

@@ -42,8 +42,8 @@ def _judge_pair(proof: Proof, subject: Subject, first: Result, second: Result, h
     found = list(_differences(first, second))
     for one, other in found:
         where = placed(one.number, one.name, homework)
-        known = next((what for what in proof.found if what.startswith(f"two runs differ: {where}: ")), None)
-        proof.hole(subject.name, known or f"two runs differ: {where}: {_difference(one, other)}; {_ADVICE}")
+        what = f"two runs differ: {where}: {_difference(one, other)}; {_ADVICE}"
+        proof.hole(subject.name, what, same_as=("two runs differ", where))
     if not found and (fields := _other_differences(first, second)):
         proof.hole(
             subject.name, f"two runs differ in {fields}; was a file of the course or of softmark changed meanwhile?"

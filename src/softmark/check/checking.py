@@ -12,7 +12,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -34,8 +33,8 @@ from softmark.grading.trial import Trial
 from softmark.intake.submitted_files import Handed
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Limits
-from softmark.records.result import CaseResult, Outcome, Result, Submission, TestResult, VerdictData
-from softmark.records.verdict import Failed
+from softmark.records.result import CaseResult, Outcome, Result, Submission, TestResult
+from softmark.records.verdict import Category, Code, Failed, Verdict
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.isolation import Sandbox
 from softmark.verdict.diagnose import common_causes
@@ -50,7 +49,7 @@ _OPTIONS = (
     *("-c", os.devnull, "--noconftest", "--import-mode=importlib", "--assert=plain", "-p", "softmark.grading.plugin"),
     *(option for name in _UNUSED for option in ("-p", f"no:{name}")),
 )
-_NOT_WRITTEN = re.compile(r"raise NotImplementedError\b(?:\(\s*f?['\"]part ([\w.]+): ([\w.]+))?")
+_STARTER_LINE = re.compile(r"raise NotImplementedError\b(?:\(\s*f?['\"]part ([\w.]+): ([\w.]+))?")
 
 
 def run_public_tests(
@@ -235,10 +234,10 @@ def _name_together(trials: Sequence[Trial], not_made: Collection[str]) -> None:
     failures = [error for error in errors if isinstance(error, Failed) and error.verdict.diagnosed]
     for failure in failures:
         causes = tuple(cause for cause in failure.verdict.causes if not set(cause.mistakes) & set(not_made))
-        failure.verdict = replace(failure.verdict, causes=causes)
+        failure.verdict = msgspec.structs.replace(failure.verdict, causes=causes)
     shared = common_causes([failure.verdict for failure in failures])
     for failure in failures if shared else ():
-        failure.verdict = replace(failure.verdict, causes=shared)
+        failure.verdict = msgspec.structs.replace(failure.verdict, causes=shared)
 
 
 def _settled(test: TestResult, homework: Homework) -> TestResult:
@@ -247,7 +246,8 @@ def _settled(test: TestResult, homework: Homework) -> TestResult:
     waits = [_waits_for(verdict, test.part, homework) for verdict in test.verdicts]
     if test.outcome is not Outcome.FAILED or not all(waits):
         return test
-    verdict = VerdictData(category="error", fact=next(words for words in waits if words))
+    code, fact = next(wait for wait in waits if wait)
+    verdict = Verdict(Category.ERROR, fact, code=code)
     first, *others = (msgspec.structs.replace(c, outcome=Outcome.NOT_RUN, verdicts=()) for c in test.cases)
     cases = (msgspec.structs.replace(first, verdicts=(verdict,)), *others)
     return msgspec.structs.replace(test, cases=cases, outcome=Outcome.NOT_RUN)
@@ -262,20 +262,25 @@ def _case(trial: Trial) -> CaseResult:
     words = f"{type(faults[0]).__name__}: {faults[0]}"
     broken = isinstance(faults[0], GraderFault | ConfigError)
     fact = f"this test is broken: {words}" if broken else f"what your code returned does not fit: {words}"
-    verdict = VerdictData(category="type", fact=fact)
+    verdict = Verdict(Category.TYPE, fact)
     return msgspec.structs.replace(case, outcome=Outcome.FAILED, verdicts=(verdict,))
 
 
-def _waits_for(verdict: VerdictData, part: str, homework: Homework) -> str:
-    """What is not written yet, if that is why there is no answer: the last line says it, whatever was made of it."""
-    found = _NOT_WRITTEN.match(verdict.frames[-1].text) if verdict.frames else None
+def _waits_for(verdict: Verdict, part: str, homework: Homework) -> tuple[Code, str] | None:
+    """Return what is not written yet, as a code and in words, if there is no answer because of it.
+
+    The student's last line says which part and function it is, if it is still a line of the starter.
+    """
+    found = _STARTER_LINE.match(verdict.frames[-1].text) if verdict.frames else None
     if found is None:
-        return "not done yet" if verdict.fact.endswith(": not implemented yet") else ""
+        return (Code.NOT_WRITTEN, "not done yet") if verdict.code == Code.NOT_WRITTEN else None
     number, name = found.groups()
     own = homework.part_of(part)
     if name is None or (number == part and own is not None and len(own.functions) == 1):
-        return "not done yet"
-    return f"{name} is not done yet" if number == part else f"waits for part {number}: {name} is not done yet"
+        return Code.NOT_WRITTEN, "not done yet"
+    if number == part:
+        return Code.NOT_WRITTEN, f"{name} is not done yet"
+    return Code.WAITS, f"waits for part {number}: {name} is not done yet"
 
 
 @contextmanager

@@ -16,10 +16,10 @@ import msgspec
 from softmark.course.homework import PartSpec
 from softmark.intake.submitted_files import Handed
 from softmark.records.result import Outcome, TestResult
-from softmark.records.verdict_data import FrameData, VerdictData
-from softmark.sandbox.explain import NOT_AS_NAMED, NOT_DEFINED
+from softmark.records.verdict import Category, Code, CodeLine, Verdict
 
-_BROKEN_CELL = "the notebook's "
+_ITS_OWN = (Code.NOT_DEFINED, Code.WRONG_ARGUMENTS)
+"""Codes of failures that no earlier part can have caused, if the function is one of the part itself."""
 
 
 class JudgedParts:
@@ -57,15 +57,13 @@ class JudgedParts:
             cases.append(msgspec.structs.replace(case, verdicts=tuple(dict.fromkeys(verdicts))))
         return msgspec.structs.replace(test, cases=tuple(cases))
 
-    def _is_its_own(self, verdict: VerdictData, part: PartSpec) -> bool:
+    def _is_its_own(self, verdict: Verdict, part: PartSpec) -> bool:
         """Whether it would have failed so whatever the earlier parts do."""
-        if verdict.category == "forbidden":
+        if verdict.category is Category.FORBIDDEN:
             return self._used_in(verdict.frames) in _written_for(part)
-        name, _, said = verdict.fact.partition(": ")
-        not_there = NOT_DEFINED in said or said.startswith((NOT_AS_NAMED, _BROKEN_CELL))
-        return not_there and name.partition(".")[0] in _written_for(part)
+        return verdict.code in _ITS_OWN and verdict.function.partition(".")[0] in _written_for(part)
 
-    def _used_in(self, frames: Sequence[FrameData]) -> str:
+    def _used_in(self, frames: Sequence[CodeLine]) -> str:
         """The innermost function that a part asks for, of those that an exception passed through."""
         passed = (self._handed.around(frame.file, frame.line) for frame in reversed(frames))
         return next((name for name in passed if name in self._asked_for), "")
@@ -85,10 +83,10 @@ def _written_for(part: PartSpec) -> set[str]:
     return {name.partition(".")[0] for name in part.functions}
 
 
-def _undiagnosed(verdict: VerdictData, said: str) -> VerdictData:
+def _undiagnosed(verdict: Verdict, said: str) -> Verdict:
     if verdict.frames:
         return msgspec.structs.replace(verdict, fact=f"{verdict.fact}; it {said}", causes=(), picture=None)
-    return VerdictData(category=verdict.category, fact=said)
+    return Verdict(category=verdict.category, fact=said)
 
 
 def _sentence(parts: Sequence[PartSpec]) -> str:

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import torch
 
 from softmark.records.verdict import Cause, Failed
@@ -65,7 +66,7 @@ class WorkedExample:
             verdict = failure.verdict
             if verdict.category not in NAMEABLE:
                 raise
-            raise Failed(replace(verdict, causes=self._causes(value), diagnosed=True)) from None
+            raise Failed(msgspec.structs.replace(verdict, causes=self._causes(value), diagnosed=True)) from None
 
     def _callee(self, got: Any) -> Any:
         """The function itself, or an object of the class with the example's weights in it."""
@@ -81,7 +82,7 @@ class WorkedExample:
 
     def _causes(self, value: Any) -> tuple[Cause, ...]:
         fitting = [slip for slip in self.slips if agrees(value, self._truth(slip.answer))]
-        return tuple(Cause((slip.name,), slip.says, slip.hint) for slip in fitting)
+        return tuple(Cause(slip.name, slip.says, slip.hint, (slip.name,)) for slip in fitting)
 
 
 def to_data(value: Any) -> Any:

@@ -23,15 +23,14 @@ from softmark.records.limits import Limits
 from softmark.records.result import (
     CaseResult,
     Excerpt,
-    FrameData,
     Outcome,
     Result,
     Submission,
     TestResult,
-    VerdictData,
     grader_error,
     not_gradable,
 )
+from softmark.records.verdict import Category, Verdict
 from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.room import fitting
@@ -175,8 +174,7 @@ def not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) 
     reason = f"{session.handed.main} could not be loaded: {failure.fact}"
     if failure.detail:
         reason += f" ({failure.detail})"
-    frames = tuple(FrameData(file=f.file, line=f.line, function=f.function, text=f.text) for f in own)
-    return not_gradable(result, reason, frames)
+    return not_gradable(result, reason, own)
 
 
 def _finished(spec: TestSpec, trials: list[Trial]) -> TestResult:
@@ -190,7 +188,7 @@ def _not_judged(spec: TestSpec, why: str) -> TestResult:
 
 
 def _not_run(spec: TestSpec) -> TestResult:
-    verdict = VerdictData(category="timeout", fact=OUT_OF_TIME)
+    verdict = Verdict(category=Category.TIMEOUT, fact=OUT_OF_TIME)
     return finished_test(
         spec, {name: CaseResult(id=name, outcome=Outcome.FAILED, verdicts=(verdict,)) for name in spec.cases}
     )

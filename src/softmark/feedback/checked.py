@@ -18,7 +18,8 @@ from rich.text import Text
 from softmark.feedback.difference import size
 from softmark.feedback.feedback import Audience, Block, Feedback, PartLine, Section, Sentence, Tone, feedback
 from softmark.feedback.terminal import MOST_ROWS, NUMBER_WIDTH, WIDEST, _Layout
-from softmark.records.result import Outcome, Picture, Result
+from softmark.records.result import Outcome, Result
+from softmark.records.verdict import Code, Picture
 
 
 def show_checked(result: Result, console: Console) -> None:
@@ -29,16 +30,17 @@ def show_checked(result: Result, console: Console) -> None:
 def told(result: Result) -> Feedback:
     """The feedback, without sections on what was not run, and without points."""
     everything = feedback(result, Audience.STUDENT)
-    parts = (replace(part, remark=_remark(part)) for part in everything.parts)
+    parts = (replace(part, remark=_remark(part, result)) for part in everything.parts)
     sections = (section for section in everything.sections if section.outcome is not Outcome.NOT_RUN)
     sections = (replace(section, blocks=tuple(map(_pointless, section.blocks))) for section in sections)
     return replace(everything, parts=tuple(parts), sections=tuple(sections))
 
 
-def _remark(part: PartLine) -> str:
-    """Of a part of which nothing is written yet it need not be said which function is missing."""
-    untouched = part.outcome is Outcome.NOT_RUN and not part.earned and part.remark.endswith("is not done yet")
-    return "not done yet" if untouched and not part.remark.startswith("waits") else part.remark
+def _remark(part: PartLine, result: Result) -> str:
+    """Return the remark on a part. If nothing of the part is written, it does not say which function is missing."""
+    codes = (verdict.code for test in result.tests if test.part == part.number for verdict in test.verdicts)
+    untouched = part.outcome is Outcome.NOT_RUN and not part.earned and next(codes, "") == Code.NOT_WRITTEN
+    return "not done yet" if untouched else part.remark
 
 
 def _pointless(block: Block) -> Block:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from softmark.records.result import Picture
+from softmark.records.verdict import Picture
 
 WORTH_A_MARK = 1e-3
 """A number is marked if it is off by at least this share of the worst one: rounding beside a mistake is not."""

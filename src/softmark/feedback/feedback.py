@@ -11,18 +11,8 @@ from enum import Enum
 
 from softmark.feedback.escape import cut, message, one_line
 from softmark.records.points import shown
-from softmark.records.result import (
-    CauseData,
-    FrameData,
-    Outcome,
-    PartResult,
-    Picture,
-    Result,
-    Status,
-    TestResult,
-    VerdictData,
-)
-from softmark.records.verdict_data import OF_THE_WORKER
+from softmark.records.result import Outcome, PartResult, Result, Status, TestResult
+from softmark.records.verdict import Category, Cause, Code, CodeLine, Picture, Verdict
 
 MOST_DIFFERENT_FAILURES = 3
 MOST_FRAMES = 2
@@ -30,9 +20,9 @@ MOST_BYTES_OF_SENTENCE = 500
 MOST_BYTES_OF_CODE = 200
 
 
-_STAFF_MATTERS = ("grader", "crash")
-"""Categories whose staff text is worth a line in a report, as are a worker's own words; the others' (seeds, ratios) is
-in the Result."""
+_STAFF_MATTERS = (Category.GRADER, Category.CRASH, Category.FORBIDDEN)
+"""Categories whose text for staff is worth a line in a report: a fault, or a worker's own words. The text of others
+(seeds, ratios) is in the Result."""
 
 
 class Audience(Enum):
@@ -62,28 +52,7 @@ class Sentence:
     lead: str = ""
 
 
-@dataclass(frozen=True)
-class Code:
-    """A line of the student's own code."""
-
-    file: str
-    line: int
-    text: str
-
-    @property
-    def place(self) -> str:
-        """As an editor understands it; a notebook's cell is no file that one could open."""
-        return f"{self.file}:{self.line}" if self.file.endswith(".py") else f"{self.file}, line {self.line}"
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A small matrix to be drawn: expected, got, difference."""
-
-    picture: Picture
-
-
-Block = Sentence | Code | Drawing
+Block = Sentence | CodeLine | Picture
 
 GRADER_FAILED_HERE = Sentence(
     Tone.NOTE, "The grader itself failed here. This is not your fault, and it does not count against you."
@@ -221,19 +190,20 @@ def _essence(blocks: Sequence[Block]) -> tuple[object, ...]:
     causes = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone is Tone.CAUSE)
     told = (Tone.FACT, Tone.NOTE)
     facts = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone in told)
-    return causes or (facts, *(block for block in blocks if isinstance(block, Code)))
+    return causes or (facts, *(block for block in blocks if isinstance(block, CodeLine)))
 
 
-def _alike(test: TestResult) -> list[list[VerdictData]]:
+def _alike(test: TestResult) -> list[list[Verdict]]:
     """The failures of a test, those that say the same put together, in the order they came."""
-    groups: dict[tuple[object, ...], list[VerdictData]] = {}
+    groups: dict[tuple[object, ...], list[Verdict]] = {}
     for verdict in test.verdicts:
-        key = (verdict.category, verdict.fact if not verdict.causes else "", verdict.causes, verdict.frames)
+        causes = tuple((cause.says, cause.hint) for cause in verdict.causes)
+        key = (verdict.category, verdict.fact if not causes else "", causes, verdict.frames)
         groups.setdefault(key, []).append(verdict)
     return list(groups.values())
 
 
-def _verdict(group: Sequence[VerdictData], test: TestResult, audience: Audience) -> Iterable[Block]:
+def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience) -> Iterable[Block]:
     verdict = group[0]
     may_see_numbers = audience is Audience.STAFF or test.visibility == "visible"
     yield Sentence(Tone.FACT, _short(verdict.fact), lead=_which(group, test))
@@ -242,13 +212,13 @@ def _verdict(group: Sequence[VerdictData], test: TestResult, audience: Audience)
     yield from _causes(verdict.causes)
     yield from _code(verdict.frames)
     if verdict.picture is not None and may_see_numbers:
-        yield Drawing(verdict.picture)
-    matters = verdict.category in _STAFF_MATTERS or verdict.staff.startswith(OF_THE_WORKER)
+        yield verdict.picture
+    matters = verdict.category in _STAFF_MATTERS or verdict.code == Code.NOT_PLAIN
     if verdict.staff and audience is Audience.STAFF and matters:
         yield Sentence(Tone.STAFF, message(verdict.staff), lead="For staff")
 
 
-def _which(group: Sequence[VerdictData], test: TestResult) -> str:
+def _which(group: Sequence[Verdict], test: TestResult) -> str:
     """Which of several cases a failure is about."""
     subtest = one_line(group[0].subtest)
     if len(group) > 1:
@@ -259,7 +229,7 @@ def _which(group: Sequence[VerdictData], test: TestResult) -> str:
     return f"{failed} of {len(test.cases)} cases" if len(test.cases) > 1 else ""
 
 
-def _causes(causes: Sequence[CauseData]) -> Iterable[Sentence]:
+def _causes(causes: Sequence[Cause]) -> Iterable[Sentence]:
     """The causes that fit. Mistakes made in two functions may be called the same: then it is said once."""
     causes = list({cause.says: cause for cause in reversed(causes)}.values())[::-1]
     for index, cause in enumerate(causes):
@@ -269,10 +239,10 @@ def _causes(causes: Sequence[CauseData]) -> Iterable[Sentence]:
             yield Sentence(Tone.HINT, message(cause.hint), lead="Hint")
 
 
-def _code(frames: Sequence[FrameData]) -> Iterable[Code]:
+def _code(frames: Sequence[CodeLine]) -> Iterable[CodeLine]:
     for frame in frames[-MOST_FRAMES:]:
         text = cut(one_line(message(frame.text)), MOST_BYTES_OF_CODE)
-        yield Code(file=cut(one_line(message(frame.file)), MOST_BYTES_OF_CODE), line=frame.line, text=text)
+        yield CodeLine(cut(one_line(message(frame.file)), MOST_BYTES_OF_CODE), frame.line, "", text)
 
 
 def _short(text: str) -> str:

@@ -8,10 +8,11 @@ from importlib.resources import files
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from softmark.feedback.feedback import Code, Drawing, Feedback, Sentence
+from softmark.feedback.feedback import Feedback, Sentence
 from softmark.feedback.picture import inline
 from softmark.records.points import shown
 from softmark.records.result import Outcome
+from softmark.records.verdict import CodeLine, Picture
 
 MARKS = {
     Outcome.PASSED: ("✓", "passed"),
@@ -38,8 +39,8 @@ def _environment() -> Environment:
     environment.filters["points"] = shown
     environment.filters["drawn"] = lambda picture: Markup(inline(picture))
     environment.tests["sentence"] = lambda block: isinstance(block, Sentence)
-    environment.tests["code"] = lambda block: isinstance(block, Code)
-    environment.tests["drawing"] = lambda block: isinstance(block, Drawing)
+    environment.tests["code"] = lambda block: isinstance(block, CodeLine)
+    environment.tests["picture"] = lambda block: isinstance(block, Picture)
     environment.globals["marks"] = MARKS
     return environment
 

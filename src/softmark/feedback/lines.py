@@ -2,17 +2,18 @@
 
 from collections.abc import Iterable
 
-from softmark.feedback.feedback import Block, Code, Drawing, Sentence
+from softmark.feedback.feedback import Block, Sentence
+from softmark.records.verdict import CodeLine, Picture
 
 
 def as_lines(blocks: Iterable[Block]) -> str:
-    """One line or more per block; a drawing has no place in plain text and is left out."""
-    return "\n".join(_line(block) for block in blocks if not isinstance(block, Drawing))
+    """One line or more per block; a picture is left out."""
+    return "\n".join(_line(block) for block in blocks if not isinstance(block, Picture))
 
 
-def _line(block: Sentence | Code) -> str:
+def _line(block: Sentence | CodeLine) -> str:
     match block:
         case Sentence():
             return f"{block.lead}: {block.text}" if block.lead else block.text
-        case Code():
+        case CodeLine():
             return f"{block.place}: {block.text}"

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Iterable
 
-from softmark.feedback.feedback import Block, Code, Drawing, Feedback, PartLine, Section, Sentence, Tone
+from softmark.feedback.feedback import Block, Feedback, PartLine, Section, Sentence, Tone
 from softmark.records.points import shown
-from softmark.records.result import Outcome, Picture
+from softmark.records.result import Outcome
+from softmark.records.verdict import CodeLine, Picture
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$&:@^=])")
 MARKS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.NOT_RUN: "·", Outcome.GRADER_ERROR: "!"}
@@ -79,10 +80,10 @@ def _block(block: Block, link_to: LinkTo | None) -> str:
             text = escaped(block.text)
             said = f"**{text}**" if block.tone is Tone.CAUSE else text
             return f"{escaped(block.lead)}: {said}" if block.lead else said
-        case Code():
+        case CodeLine():
             return f"{escaped(block.file)}, line {block.line}:\n\n{_fenced(block.text)}"
-        case Drawing():
-            return f"![expected, got, difference]({link_to(block.picture)})" if link_to else ""
+        case Picture():
+            return f"![expected, got, difference]({link_to(block)})" if link_to else ""
 
 
 def _fenced(code: str) -> str:

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 from softmark.feedback.difference import Matrix, difference, largest, marked, size
 from softmark.feedback.escape import one_line
-from softmark.records.result import Picture
+from softmark.records.verdict import Picture
 
 LARGEST = 32
 PANEL = 190

@@ -19,8 +19,6 @@ from softmark.feedback.escape import log_safe
 from softmark.feedback.feedback import (
     Audience,
     Block,
-    Code,
-    Drawing,
     Feedback,
     PartLine,
     Section,
@@ -29,7 +27,8 @@ from softmark.feedback.feedback import (
     feedback,
 )
 from softmark.records.points import shown
-from softmark.records.result import Outcome, Picture, Result
+from softmark.records.result import Outcome, Result
+from softmark.records.verdict import CodeLine, Picture
 
 NARROW = 64
 WIDEST = 110
@@ -180,11 +179,11 @@ class _Layout:
             case Sentence():
                 lead = self.text(f"{block.lead}: " if block.lead else "", "dim")
                 return Text().append(lead).append(self.text(block.text, STYLES[block.tone]))
-            case Code():
+            case CodeLine():
                 place = self.text(f"{block.place}  ", "cyan")
                 return Text().append(place).append(self.text(block.text))
-            case Drawing():
-                return self._matrices(block.picture)
+            case Picture():
+                return self._matrices(block)
 
     def _matrices(self, picture: Picture) -> RenderableType:
         """Expected and got side by side, if they are small; larger ones are left to staff.html."""

@@ -16,6 +16,7 @@ from softmark.grading.missing_modules import missing_module
 from softmark.grading.missing_names import missing_name
 from softmark.grading.unreadable import PYTHON, unreadable
 from softmark.intake.submitted_files import Handed
+from softmark.records.verdict import Category, Code
 from softmark.sandbox.explain import message_of
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Raised
@@ -81,10 +82,10 @@ def advised(
     loading: bool = False,
 ) -> StudentFailure:
     """Return the failure with a sentence that names the cause and the next step, if the cause is a known one."""
-    if loading and failure.category == "timeout":
+    if loading and failure.category is Category.TIMEOUT:
         instead = f"make a function of what takes so long, or move it under {MAIN_GUARD}"
         return replace(failure, fact=f"{failure.fact}: {instead}")
-    if failure.raised is None or failure.category != "error":
+    if failure.raised is None or failure.category is not Category.ERROR or failure.code == Code.NOT_DEFINED:
         return failure
     scene = Scene(failure.raised, handed, lacking, packages, loading)
     found = next(_found(scene), None)

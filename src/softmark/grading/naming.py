@@ -8,7 +8,8 @@ mistakes), each test is named by itself. A mistake in the function itself goes b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+import msgspec
 
 from softmark.grading.trial import Trial
 from softmark.records.verdict import Cause, Failed
@@ -28,7 +29,7 @@ def name_mistakes(trials: Sequence[Trial], registry: Registry) -> None:
         own = _failures([trial for trial in trials if trial.spec.nodeid == test])
         causes = shared or _causes(own, passed, registry, raised)
         for failure in own:
-            failure.verdict = replace(failure.verdict, causes=causes)
+            failure.verdict = msgspec.structs.replace(failure.verdict, causes=causes)
 
 
 def _failures(trials: Sequence[Trial]) -> list[Failed]:

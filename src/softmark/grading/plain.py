@@ -27,7 +27,8 @@ from softmark.records.errors import ConfigError, UsageError
 from softmark.records.levels import Level
 from softmark.records.limits import Limits
 from softmark.records.points import shown, total
-from softmark.records.result import CaseResult, Outcome, VerdictData
+from softmark.records.result import CaseResult, Outcome
+from softmark.records.verdict import Verdict
 from softmark.sandbox.isolation import Sandbox, examine, forking_works, open_sandbox
 from softmark.sandbox.walls import environment
 from softmark.sandbox.zygote import Zygote
@@ -122,7 +123,7 @@ class PlainPytest(Desk):
             self._sandbox.close()
 
 
-def _words(verdict: VerdictData) -> str:
+def _words(verdict: Verdict) -> str:
     lines = [verdict.subtest, verdict.fact, verdict.where]
     lines += [f"  {frame.file}:{frame.line}  {frame.text}" for frame in verdict.frames]
     lines += [f"{cause.says} {cause.hint}" for cause in verdict.causes]

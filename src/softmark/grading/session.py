@@ -27,6 +27,7 @@ from softmark.grading.standings import Standings
 from softmark.intake.submitted_files import Handed
 from softmark.records.limits import Limits
 from softmark.records.time_allowed import Spent, of_the_whole
+from softmark.records.verdict import Category, Code
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
@@ -157,7 +158,7 @@ class StudentSession:
                 self._unloadable = self._start_and_load()
             except Disturbed:
                 self._unloadable = self._start_and_load()
-            if self._unloadable is not None and self._unloadable.category == "crash":
+            if self._unloadable is not None and self._unloadable.category is Category.CRASH:
                 self._unloadable = self._start_and_load()  # two crashes are no accident
         if self._unloadable is not None:
             raise NotLoadable(self._unloadable)  # for good: it is not tried again for every test
@@ -202,7 +203,7 @@ class StudentSession:
     def _ready(self) -> StudentProcess:
         """The process that is to answer the next question."""
         if self._timeouts[self._part] >= _TIMEOUTS_PER_PART:
-            raise StudentFailure("timeout", "not run: other tests of this part already ran out of time")
+            raise StudentFailure(Category.TIMEOUT, "not run: other tests of this part already ran out of time")
         self.load()
         if self._process is None:
             raise GraderFault("no student process after loading")
@@ -221,7 +222,7 @@ class StudentSession:
             with self._timed(process, self._of_the_test):
                 return process.ask(question, allowed)
         except StudentFailure as failure:
-            if failure.category == "timeout":
+            if failure.category is Category.TIMEOUT:
                 self._timeouts[self._part] += self.pure
                 self._waited += self._of_the_test.cpu < limit
             raise self._in_time(failure) from None
@@ -254,8 +255,8 @@ class StudentSession:
 
     def _in_time(self, failure: StudentFailure) -> StudentFailure:
         """The failure, unless the end of the time for the whole submission is what it really was."""
-        if failure.category == "timeout" and self.out_of_time:
-            return StudentFailure("timeout", OUT_OF_TIME)
+        if failure.category is Category.TIMEOUT and self.out_of_time:
+            return StudentFailure(Category.TIMEOUT, OUT_OF_TIME)
         return failure
 
     def _require_a_part(self, names: Any) -> None:
@@ -267,15 +268,17 @@ class StudentSession:
         if self.cells.failed:
             first = self.cells.failed[0]
             raised = Raised("SyntaxError", "", first.frames)
-            raise StudentFailure("missing", f"{fact}; its {first.sentence}", raised=raised)
+            raise StudentFailure(Category.ERROR, f"{fact}; its {first.sentence}", raised=raised, code=Code.NOT_DEFINED)
         for name in wanted:
             similar = self.handed.similar(name)
             place = self.handed.place_of(similar) if similar is not None else None
             if place is not None:
                 frame = Frame(*place, "", "")
                 fact += f"; is your `{similar}` meant to be `{name}`?"
-                raise StudentFailure("missing", fact, raised=Raised("NameError", "", (frame,)))
-        raise StudentFailure("missing", fact)
+                raise StudentFailure(
+                    Category.ERROR, fact, raised=Raised("NameError", "", (frame,)), code=Code.NOT_DEFINED
+                )
+        raise StudentFailure(Category.ERROR, fact, code=Code.NOT_DEFINED)
 
     def _start(self) -> StudentProcess:
         problem: Exception = GraderFault("no attempt was made")

@@ -19,8 +19,7 @@ from softmark.course.signatures import as_called
 from softmark.grading.advice import advised
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.intake.submitted_files import Handed
-from softmark.records.verdict import Category, CodeLine, Failed, Verdict
-from softmark.records.verdict_data import OF_THE_WORKER
+from softmark.records.verdict import Category, Code, CodeLine, Failed, Verdict
 from softmark.sandbox.explain import NOT_AS_NAMED, class_name
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
@@ -132,7 +131,7 @@ class StudentFunction:
 
     def _signature(self, failure: StudentFailure, count: int, keywords: list[str]) -> StudentFailure:
         """Of arguments that do not fit: how it is called, and what the student's own definition takes."""
-        if failure.raised is None or failure.raised.cls != "SignatureMismatch":
+        if failure.code != Code.WRONG_ARGUMENTS:
             return failure
         called = as_called(self._session.homework.takes, self._callee, count, keywords)
         own = self._session.handed.signature(self._callee)
@@ -221,37 +220,43 @@ def _real_meta(value: Any) -> Any:
 
 def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> Verdict:
     """A student's failure as a verdict, in the words of the part that was asked for."""
-    category = _CATEGORIES.get(failure.category, Category.ERROR)
-    raised = failure.raised
+    category, raised = failure.category, failure.raised
+    not_defined = failure.code == Code.NOT_DEFINED
     fact = f"{name}: {failure.fact}"
     if category is Category.FORBIDDEN:
         fact = f"{name} {_forbidden(failure, session)}"
-    broken = session.cells.behind(name) if failure.category == "missing" else None
+    broken = session.cells.behind(name) if not_defined else None
     if broken is not None:
         frames = own_frames(broken.frames, session)
         what = "the notebook's" if session.handed.cells else f"{failure.fact}, perhaps because of"
-        return Verdict(category, f"{name}: {what} {broken.sentence}", frames=frames)
-    similar = session.handed.similar(name.rpartition(".")[2]) if failure.category == "missing" else None
+        return Verdict(category, f"{name}: {what} {broken.sentence}", frames=frames, code=failure.code, function=name)
+    similar = session.handed.similar(name.rpartition(".")[2]) if not_defined else None
     if similar is not None:
         fact += f"; did you mean `{similar}`?"
     frames = own_frames(_pointing(failure, name, similar, session.handed), session)
     exception = class_name(raised) if raised is not None else ""
-    in_its_words = failure.staff and category in (Category.TYPE, Category.FORBIDDEN)
-    staff = OF_THE_WORKER + failure.staff if in_its_words else failure.staff
-    return Verdict(category, fact, failure.detail, staff, frames=frames, exception=exception)
+    in_its_words = failure.code == Code.NOT_PLAIN or category is Category.FORBIDDEN
+    staff = f"the student's process says: {failure.staff}" if failure.staff and in_its_words else failure.staff
+    return Verdict(
+        category,
+        fact,
+        failure.detail,
+        staff,
+        frames=frames,
+        code=failure.code,
+        function=name,
+        exception=exception,
+    )
 
 
 def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: Handed) -> tuple[Frame, ...]:
     """The lines to look at: where an exception passed, or else the definition that does not fit or is misspelt."""
     raised = failure.raised
-    if raised is not None and raised.cls != "SignatureMismatch":
+    if raised is not None and failure.code != Code.WRONG_ARGUMENTS:
         return raised.frames
     named = name.rpartition(".")[2] if raised is not None else similar
     place = handed.place_of(named) if named is not None else None
     return (Frame(*place, "", ""),) if place is not None else ()
-
-
-_CATEGORIES = {category.value: category for category in Category}
 
 
 def own_frames(frames: tuple[Frame, ...], session: StudentSession) -> tuple[CodeLine, ...]:

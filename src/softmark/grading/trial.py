@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import msgspec
 import pytest
 from _pytest.runner import runtestprotocol
 
@@ -26,8 +27,7 @@ from softmark.course.testspecs import TestSpec, case_id
 from softmark.grading.setters import SetterError, Spoken
 from softmark.records.points import FULL, share_of_case
 from softmark.records.result import CaseResult, Outcome
-from softmark.records.verdict import LONGEST_TEXT, Category, Failed
-from softmark.records.verdict_data import VerdictData, recorded
+from softmark.records.verdict import LONGEST_TEXT, Category, Failed, Verdict
 from softmark.sandbox.failures import GraderFault, UnsendableRequest
 from softmark.verdict.context import TestContext, activate
 
@@ -132,7 +132,7 @@ def _judge(trial: Trial) -> CaseResult:
     trial.leaderboard_value = _leaderboard_value(trial)
     labels = [*trial.subtests, *[""] * len(trial.raised)]
     verdicts = tuple(
-        _verdict_data(error, label, trial.spec)
+        _verdict_of_error(error, label, trial.spec)
         for error, label in zip(trial.raised, labels, strict=False)
         if error is not None
     )
@@ -191,7 +191,7 @@ def explained(error: BaseException) -> str:
 def not_judged(case: str, why: str, seconds: float = 0.0) -> CaseResult:
     """Return the result of a case that the grader failed to judge; `why` is for staff."""
     fact = "this test could not be judged because of an error of the grader, not of yours"
-    verdict = VerdictData(category="grader", fact=fact, staff=why)
+    verdict = Verdict(category=Category.GRADER, fact=fact, staff=why)
     return CaseResult(id=case, outcome=Outcome.GRADER_ERROR, verdicts=(verdict,), seconds=seconds)
 
 
@@ -201,7 +201,7 @@ def _grader_error(trial: Trial, error: BaseException) -> CaseResult:
 
 def _unfit(trial: Trial) -> CaseResult:
     fact = "what your code returned does not fit what this test does with it: is it of the right type and shape?"
-    verdict = VerdictData(category=Category.TYPE, fact=fact, staff=trial.unfit_words)
+    verdict = Verdict(category=Category.TYPE, fact=fact, staff=trial.unfit_words)
     return CaseResult(id=trial.name, outcome=Outcome.FAILED, verdicts=(verdict,), seconds=trial.seconds)
 
 
@@ -212,13 +212,11 @@ def _place(error: BaseException) -> str:
     return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "no traceback"
 
 
-def _verdict_data(error: BaseException, subtest: str, spec: TestSpec) -> VerdictData:
+def _verdict_of_error(error: BaseException, subtest: str, spec: TestSpec) -> Verdict:
     if isinstance(error, Failed):
-        return recorded(error.verdict, subtest)
+        return msgspec.structs.replace(error.verdict, subtest=subtest)
     message = str(error).strip()[:_OWN_MESSAGE]
     if spec.visibility == "visible" and message:  # whoever sees all of a test need not be told first that it failed
         words, _, rest = message.partition("\n")
-        return VerdictData(category=Category.VALUE, fact=words, where=rest, subtest=subtest)
-    return VerdictData(
-        category=Category.VALUE, fact="a check of this test does not hold", where=message, subtest=subtest
-    )
+        return Verdict(category=Category.VALUE, fact=words, where=rest, subtest=subtest)
+    return Verdict(category=Category.VALUE, fact="a check of this test does not hold", where=message, subtest=subtest)

@@ -14,7 +14,7 @@ from softmark.records.adjustment import Adjustment
 from softmark.records.lateness import Lateness
 from softmark.records.points import total
 from softmark.records.record import Record
-from softmark.records.verdict_data import CauseData, FrameData, Picture, VerdictData, recorded
+from softmark.records.verdict import Category, CodeLine, Verdict
 
 SCHEMA = 1
 
@@ -48,7 +48,7 @@ class CaseResult(Record, frozen=True):
     outcome: Outcome = Outcome.NOT_RUN
     share: str = "0"
     score: float = 0.0
-    verdicts: tuple[VerdictData, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     carried: tuple[str, ...] = ()
     seconds: float = 0.0
     accepted: float = 0.0
@@ -85,7 +85,7 @@ class TestResult(Record, frozen=True):
     leaderboard: LeaderboardEntry | None = None
 
     @property
-    def verdicts(self) -> tuple[VerdictData, ...]:
+    def verdicts(self) -> tuple[Verdict, ...]:
         """All that went wrong, over all cases."""
         return tuple(verdict for case in self.cases for verdict in case.verdicts)
 
@@ -151,7 +151,7 @@ class Result(Record, frozen=True):
     schema: int = SCHEMA
     status: Status = Status.GRADED
     reason: str = ""
-    reason_frames: tuple[FrameData, ...] = ()
+    reason_frames: tuple[CodeLine, ...] = ()
     notes: tuple[str, ...] = ()
     staff_notes: tuple[str, ...] = ()
     provenance: Provenance = Provenance()
@@ -188,7 +188,7 @@ class Result(Record, frozen=True):
         of_tests: dict[str, dict[str, None]] = {}
         for test in self.tests:
             for verdict in test.verdicts:
-                if verdict.category == "grader":
+                if verdict.category is Category.GRADER:
                     of_tests.setdefault(verdict.staff or verdict.fact, {})[test.number] = None
         return (*self.staff_notes, *(f"{', '.join(numbers)}: {why}" for why, numbers in of_tests.items()))
 
@@ -217,7 +217,7 @@ class Result(Record, frozen=True):
         )
 
 
-def not_gradable(result: Result, reason: str, frames: tuple[FrameData, ...] = ()) -> Result:
+def not_gradable(result: Result, reason: str, frames: tuple[CodeLine, ...] = ()) -> Result:
     """Return the result of a submission that cannot be graded: every test failed, for the one reason at the top."""
     failed = []
     for test in result.tests:
@@ -240,26 +240,3 @@ def encode(result: Result) -> bytes:
 def decode(data: bytes | str) -> Result:
     """The result that `encode` wrote; msgspec.ValidationError or DecodeError for anything else."""
     return msgspec.json.decode(data, type=Result)
-
-
-__all__ = [
-    "CaseResult",
-    "CauseData",
-    "Excerpt",
-    "FrameData",
-    "Lateness",
-    "LeaderboardEntry",
-    "Outcome",
-    "PartResult",
-    "Picture",
-    "Provenance",
-    "Result",
-    "Status",
-    "Submission",
-    "TestResult",
-    "VerdictData",
-    "decode",
-    "encode",
-    "grader_error",
-    "recorded",
-]

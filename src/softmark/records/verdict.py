@@ -1,27 +1,35 @@
-"""What a judgement is made of: a category, a fact, a place, a cause. Data only; rendering is elsewhere.
+"""Defines a verdict: why one check of a test failed, in a category, a code, sentences and lines of code.
 
-The texts of a verdict differ in who may read them:
+The same objects are made by the checks, kept in a Result and read by every report. The texts differ in who may read
+them:
 
-* `fact` and `causes` are safe for a student whatever the test's visibility: shapes, types, counts, the student's own
-  doing, never a hidden input or an expected value.
-* `where` names numbers (worst index, got, expected): shown only where the test's visibility policy allows it.
+* `fact`, `causes` and `frames` are safe for a student whatever the test's visibility: shapes, types, counts, the
+  student's own doing, never a hidden input or an expected value.
+* `where` and `picture` hold hidden numbers: they are shown only where the test's visibility policy allows it.
 * `staff` is for the course staff only: seed, arguments, ratios.
 
-They are cut to `LONGEST_TEXT`: some hold words of the student's, and every verdict is kept.
+Decisions read `category`, `code`, `function` and `exception`, never a text: a text may be reworded at any time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+
+import msgspec
+
+from softmark.records.record import Record
 
 LONGEST_TEXT = 2000
+"""Longest text of a verdict: some hold words of the student's, and every verdict is kept."""
+
+Rows = tuple[tuple[float | None, ...], ...]
 
 
 class Category(StrEnum):
-    """What kind of thing went wrong; the order is that of severity, what hides the rest comes first."""
+    """What kind of thing went wrong, the most severe first: what hides the rest."""
 
+    GRADER = "grader"
+    """The grader itself failed: the student did nothing wrong."""
     LOAD = "load"
     FORBIDDEN = "forbidden"
     CRASH = "crash"
@@ -38,42 +46,64 @@ class Category(StrEnum):
     INPUT_CHANGED = "input_changed"
 
 
-class CodeLine(NamedTuple):
-    """One line of the student's own code that an exception passed through."""
+class Code(StrEnum):
+    """What went wrong in particular, where a decision depends on it. Every other verdict's code is its category."""
+
+    NOT_DEFINED = "not-defined"
+    """The submission does not define the function or class."""
+    NOT_WRITTEN = "not-written"
+    """The function is there and raises NotImplementedError."""
+    WAITS = "waits"
+    """The test waits for another part that is not written."""
+    WRONG_ARGUMENTS = "wrong-arguments"
+    """The function does not take the arguments that the handout names."""
+    EXCEPTION = "exception"
+    ENDLESS_RECURSION = "endless-recursion"
+    NOT_PLAIN = "not-plain"
+    """The answer is no value that can leave the student's process."""
+    GRADIENT = "gradient"
+    """A gradient is wrong, while the values may be right."""
+
+
+class CodeLine(Record, frozen=True):
+    """One line of the student's own code."""
 
     file: str
     line: int
     function: str
     text: str
 
+    @property
+    def place(self) -> str:
+        """File and line as an editor understands them; a notebook's cell is no file that one could open."""
+        return f"{self.file}:{self.line}" if self.file.endswith(".py") else f"{self.file}, line {self.line}"
 
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """A named mistake (or two made together) that reproduces the answer."""
 
-    mistakes: tuple[str, ...]
-    """Names of the registered mistakes; two when only their combination fits."""
+class Cause(Record, frozen=True):
+    """A named mistake, or two made together, that reproduces the student's answer."""
+
+    name: str
+    """Name of the registered mistake, or two names with a plus sign between them."""
     says: str
     hint: str = ""
+    mistakes: tuple[str, ...] = ()
+    """The names of the registered mistakes; empty in results from before it was noted."""
     worth: float = 0.0
-    """Share of the marks an instructor gives although this mistake was made."""
+    """Share of the marks that an instructor gives although this mistake was made."""
     direct: bool = True
-    """False when it is a mistake of a function that the checked one calls."""
+    """False if it is a mistake of a function that the checked one calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A small matrix, expected and got, for a renderer to draw; as private as `Verdict.where`."""
+class Picture(Record, frozen=True):
+    """A small matrix, expected and got, for drawing. A value that is not finite is None."""
 
-    expected: tuple[tuple[float, ...], ...]
-    got: tuple[tuple[float, ...], ...]
-    slice: tuple[int, ...] = ()
-    """Leading index of the matrix when the answer has more than two dimensions."""
+    expected: Rows
+    got: Rows
+    caption: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Why one check failed."""
+class Verdict(Record, frozen=True):
+    """Why a case, or one subtest of it, failed."""
 
     category: Category
     fact: str
@@ -82,14 +112,24 @@ class Verdict:
     causes: tuple[Cause, ...] = ()
     frames: tuple[CodeLine, ...] = ()
     picture: Picture | None = None
+    subtest: str = ""
+    """The subtest of its case that failed; empty if the case has none."""
+    code: str = ""
+    """A `Code`, or the name of the category."""
+    function: str = ""
+    """The student's function that gave no answer, as the test named it; empty if an answer came."""
     exception: str = ""
-    """Class name of the student's exception, when the category is `error`."""
+    """Class name of the student's exception, if it raised one."""
     diagnosed: bool = False
-    """Whether the named mistakes were tried on it; only then do empty `causes` say that none fits."""
+    """True if the named mistakes were tried on the answer; only then do empty `causes` say that none fits."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("fact", "where", "staff"):
-            object.__setattr__(self, name, getattr(self, name)[:LONGEST_TEXT])
+            if len(text := getattr(self, name)) > LONGEST_TEXT:
+                msgspec.structs.force_setattr(self, name, text[:LONGEST_TEXT])
+        if not self.code:
+            msgspec.structs.force_setattr(self, "code", str(self.category))
 
 
 class Failed(AssertionError):

@@ -11,6 +11,7 @@ import re
 import signal
 from typing import Any
 
+from softmark.records.verdict import Category, Code
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.refusals import no_plain_value
 from softmark.sandbox.wire import Raised
@@ -31,7 +32,6 @@ _KNOWN_CLASSES = {
     *("UnpicklingError", "BrokenProcessPool", "ProcessExitedException", "ProcessRaisedException"),
 }
 
-NOT_DEFINED = "is not defined in the file"
 NOT_AS_NAMED = "it does not take the arguments that the handout names"
 
 _PLAIN_WORDS = {
@@ -42,6 +42,12 @@ _PLAIN_WORDS = {
     "BdbQuit": "a debugger call (breakpoint or pdb.set_trace) was left in the code",
     "ObjectLost": "the process that held this object has ended, and the object with it",
     "SignatureMismatch": NOT_AS_NAMED,
+}
+
+_CODES = {
+    "NotImplementedError": Code.NOT_WRITTEN,
+    "RecursionError": Code.ENDLESS_RECURSION,
+    "SignatureMismatch": Code.WRONG_ARGUMENTS,
 }
 
 _DEVICES = re.compile(r"(cpu|meta|cuda:\d), expected (meta|cuda:\d)")
@@ -78,17 +84,19 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
         case "walls":
             raise GraderFault(f"a student process could not be walled in: {detail}")
         case "missing":
-            return StudentFailure("missing", f"`{asked_for}` {NOT_DEFINED}")
+            return StudentFailure(Category.ERROR, f"`{asked_for}` is not defined in the file", code=Code.NOT_DEFINED)
         case "type":
             fact, own = no_plain_value(detail)
-            return StudentFailure("type", fact, staff=own)
+            return StudentFailure(Category.TYPE, fact, staff=own, code=Code.NOT_PLAIN)
         case "device" if _DEVICES.fullmatch(detail):
-            return StudentFailure("device", f"returned a tensor on {detail}: create it with device=x.device")
+            return StudentFailure(Category.DEVICE, f"returned a tensor on {detail}: create it with device=x.device")
         case "forbidden":
             fact = "uses a function that is not allowed here"  # which one, only the homework's own list may say
-            return StudentFailure("forbidden", fact, "", raised, staff=detail)
+            return StudentFailure(Category.FORBIDDEN, fact, "", raised, staff=detail)
         case "memory":
-            return StudentFailure("memory", "needed more memory than it is allowed", message_of(raised, ""), raised)
+            return StudentFailure(
+                Category.MEMORY, "needed more memory than it is allowed", message_of(raised, ""), raised
+            )
         case "error" if isinstance(raised, Raised):
             return _raised(raised)
     return malformed("a failure of unknown kind")
@@ -96,7 +104,7 @@ def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
 
 def malformed(what: str) -> StudentFailure:
     return StudentFailure(
-        "crash",
+        Category.CRASH,
         "the code interfered with its own process: no proper answer came back",
         staff=f"malformed reply: {what}",
     )
@@ -105,7 +113,7 @@ def malformed(what: str) -> StudentFailure:
 def _raised(raised: Raised) -> StudentFailure:
     fact = _PLAIN_WORDS.get(raised.cls) or _cause(raised) or f"raised {class_name(raised)}"
     detail = "" if raised.cls == "NotImplementedError" else message_of(raised, fact)
-    return StudentFailure("error", fact, detail, raised)
+    return StudentFailure(Category.ERROR, fact, detail, raised, code=_CODES.get(raised.cls, Code.EXCEPTION))
 
 
 def _cause(raised: Raised) -> str | None:
@@ -141,10 +149,14 @@ def message_of(raised: Any, fact: str) -> str:
 def _killed(for_memory: bool | None) -> StudentFailure:
     """Return the failure of a process that ended by SIGKILL: the kernel sends it for memory, and code can send it."""
     if for_memory:
-        return StudentFailure("memory", "was killed by the system, most likely for using too much memory")
+        return StudentFailure(Category.MEMORY, "was killed by the system, most likely for using too much memory")
     if for_memory is None:
-        return StudentFailure("crash", "was killed: by the system for using too much memory, or by a call of os.kill")
-    return StudentFailure("crash", "was killed, and not for its memory: does your code call os.kill? Delete that call")
+        return StudentFailure(
+            Category.CRASH, "was killed: by the system for using too much memory, or by a call of os.kill"
+        )
+    return StudentFailure(
+        Category.CRASH, "was killed, and not for its memory: does your code call os.kill? Delete that call"
+    )
 
 
 def death(status: int, for_memory: bool | None = None) -> StudentFailure:
@@ -156,10 +168,12 @@ def death(status: int, for_memory: bool | None = None) -> StudentFailure:
     number = status & 0x7F  # above it are a bit for a core dump, and the exit status
     if number == 0:
         code = status >> 8
-        return StudentFailure("crash", f"the code ended the process (exit status {code}) before returning an answer")
+        return StudentFailure(
+            Category.CRASH, f"the code ended the process (exit status {code}) before returning an answer"
+        )
     if number == signal.SIGKILL:
         return _killed(for_memory)
-    return StudentFailure("crash", f"the code {_SIGNALS.get(number, f'was ended by signal {number}')}")
+    return StudentFailure(Category.CRASH, f"the code {_SIGNALS.get(number, f'was ended by signal {number}')}")
 
 
 def out_of_time(limit: float, left: float, cpu: float, wall: float, *, printing: bool = False) -> StudentFailure:
@@ -169,25 +183,25 @@ def out_of_time(limit: float, left: float, cpu: float, wall: float, *, printing:
     read of it.
     """
     if cpu >= left:
-        return StudentFailure("timeout", f"no answer within {limit:g} s of computing time")
+        return StudentFailure(Category.TIMEOUT, f"no answer within {limit:g} s of computing time")
     waiting = cpu < 0.1 * wall
     how = f"{cpu:.1f} s of them computing"
     if waiting:
         how = f"the program was {'printing without end' if printing else 'waiting'}, not computing"
-    return StudentFailure("timeout", f"no answer within {wall:.0f} s; {how}")
+    return StudentFailure(Category.TIMEOUT, f"no answer within {wall:.0f} s; {how}")
 
 
 def too_large(what: str, most: str) -> StudentFailure:
     """An answer that is far larger than the one expected."""
-    return StudentFailure("type", f"returned {what}, far more than is expected here (at most {most})")
+    return StudentFailure(Category.TYPE, f"returned {what}, far more than is expected here (at most {most})")
 
 
 def out_of_memory(allowed_mb: int, used_bytes: int) -> StudentFailure:
     return StudentFailure(
-        "memory",
+        Category.MEMORY,
         f"needed more than {allowed_mb} MB of memory ({used_bytes / 1e6:.0f} MB when it was stopped)",
     )
 
 
 def out_of_disk(allowed_mb: int) -> StudentFailure:
-    return StudentFailure("error", f"wrote more than {allowed_mb} MB of files (or far too many of them)")
+    return StudentFailure(Category.ERROR, f"wrote more than {allowed_mb} MB of files (or far too many of them)")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from softmark.records.verdict import LONGEST_TEXT, Category
 from softmark.sandbox.wire import Raised
-
-LONGEST_TEXT = 2000
 
 
 class GraderFault(Exception):
@@ -27,18 +26,19 @@ class UnsendableRequest(GraderFault):
 
 @dataclass(eq=False)  # not frozen: Python writes tracebacks into exceptions
 class StudentFailure(Exception):
-    """The student's code gave no answer. `category` is one word, the rest says it to people.
+    """The student's code gave no answer. `category` and `code` say why to the program, the rest says it to people.
 
     `fact` is one sentence that is safe to show: it never repeats text the student's code could fill with hidden
     inputs. `detail` may (an exception's own message); who sees it is decided by the test's visibility. Each text is cut
     to `LONGEST_TEXT`: it may be a worker's, and it is kept in every verdict.
     """
 
-    category: str
+    category: Category
     fact: str
     detail: str = ""
     raised: Raised | None = None
     staff: str = ""
+    code: str = ""
 
     def __post_init__(self) -> None:
         self.fact, self.detail, self.staff = (text[:LONGEST_TEXT] for text in (self.fact, self.detail, self.staff))

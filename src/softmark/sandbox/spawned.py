@@ -20,6 +20,7 @@ from typing import IO, NoReturn
 
 from softmark.records.limits import Limits
 from softmark.records.time_allowed import Allowed
+from softmark.records.verdict import Category
 from softmark.sandbox import explain, scratch, wire
 from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
@@ -99,7 +100,7 @@ class SpawnedWorker(StudentProcess):
             _pipe(self._process.stdin).flush()
             body = self._bodies.get(timeout=allowed)
         except queue.Empty:
-            raise StudentFailure("timeout", f"no answer within {allowed:.0f} s") from None
+            raise StudentFailure(Category.TIMEOUT, f"no answer within {allowed:.0f} s") from None
         except OSError:
             body = None
         if isinstance(body, wire.WireError | StudentFailure):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 import torch
 
-from softmark.records.verdict import Category, Cause, Failed, Verdict
+from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict.callee import Answer, StudentCallable, ask, named
 from softmark.verdict.carried import is_carried, require_called
-from softmark.verdict.compare import Difference, compare
-from softmark.verdict.context import TestContext, current_test
+from softmark.verdict.compare import compare
+from softmark.verdict.context import current_test
 from softmark.verdict.diagnose import NAMEABLE, causes_of, probe
 from softmark.verdict.truth import numeric_leaves, truth_of
 
@@ -44,27 +44,30 @@ def agree(
     if case.probe and case.mistakes is not None:
         probe(truth, case.mistakes, case.seen)
     found = compare(answer.value, truth)
-    difference, double = found.difference, truth.coarsest_input is torch.float64
-    if difference is None:
+    verdict, double = found.verdict, truth.coarsest_input is torch.float64
+    if verdict is None:
         case.record(name, found.ratio, double=double, truth=truth)
         return
-    nameable = difference.category in NAMEABLE
+    nameable = verdict.category in NAMEABLE
     if nameable and carried and is_carried(answer.value, truth, carried, case):
         case.record(name, 0.0, double=double)
         return
-    case.record(name, found.ratio, difference.category, double=double)
+    case.record(name, found.ratio, verdict.category, double=double)
     causes, diagnosed = causes_of(answer.value, truth, case) if nameable else ((), False)
+    fact = verdict.fact
     if not causes:
         with case.expecting(truth.value):
-            difference = replace(difference, fact=difference.fact + _besides(difference, got, args, kwargs, answer))
-    raise Failed(_verdict(difference, case, name, causes, diagnosed))
+            fact += _besides(verdict, got, args, kwargs, answer)
+    staff = f"check {len(case.checks)} ({name}) of case {case.id or 'without id'}, seed {case.seed}"
+    staff += f", worst error over tolerance {found.ratio:.3g}"
+    raise Failed(msgspec.structs.replace(verdict, fact=fact, staff=staff, causes=causes, diagnosed=diagnosed))
 
 
-def _besides(difference: Difference, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> str:
+def _besides(verdict: Verdict, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> str:
     """A clause about what may explain a wrong answer that no named mistake does."""
     if answer.changed:
         return named(got, f"; it also changes its input in place ({', '.join(answer.changed)})")
-    if difference.category is Category.VALUE and _is_random(got, args, kwargs, answer):
+    if verdict.category is Category.VALUE and _is_random(got, args, kwargs, answer):
         return "; a second call gives other values: is dropout active?"
     return ""
 
@@ -82,13 +85,3 @@ def _is_random(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: 
     if [leaf.shape for leaf in leaves] != [leaf.shape for leaf in others]:
         return False
     return not all(torch.allclose(a.double(), b.double()) for a, b in zip(leaves, others, strict=True))
-
-
-def _verdict(
-    difference: Difference, case: TestContext, name: str, causes: tuple[Cause, ...], diagnosed: bool
-) -> Verdict:
-    """The difference and its causes as one verdict."""
-    staff = f"check {len(case.checks)} ({name}) of case {case.id or 'without id'}, seed {case.seed}"
-    staff += f", worst error over tolerance {difference.ratio:.3g}"
-    fact, where, picture = difference.fact, difference.where, difference.picture
-    return Verdict(difference.category, fact, where, staff, causes, picture=picture, diagnosed=diagnosed)

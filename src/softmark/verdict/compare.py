@@ -5,53 +5,49 @@ Every test is written positively: an answer is right only if its worst error is 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import torch
 
-from softmark.records.verdict import Category, Picture
+from softmark.records.verdict import Category, Picture, Rows, Verdict
 from softmark.verdict import describe
 from softmark.verdict.describe import place
-from softmark.verdict.leaves import NUMBERS, flatten, is_numeric, tensor_of
+from softmark.verdict.leaves import NUMBERS, is_numeric, tensor_of
 from softmark.verdict.patterns import of_shapes, of_values
 from softmark.verdict.structure import mistyped, refused_numbers
 from softmark.verdict.truth import Truth
 
 SEVERITY = list(Category)
 LARGEST_PICTURE = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What is wrong with an answer. `ratio` is the worst error over its tolerance, inf where it cannot be measured."""
-
-    category: Category
-    fact: str
-    where: str = ""
-    ratio: float = float("inf")
-    picture: Picture | None = None
+_ENTRY = "entry {!r}"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`ratio` is the worst of all numbers; `difference` the most severe thing wrong, None for a right answer."""
+    """The outcome of a comparison: how far the answer is off, and a verdict if it is wrong."""
 
     ratio: float
-    difference: Difference | None = None
+    """The worst error over its tolerance, inf if it cannot be measured."""
+    verdict: Verdict | None = None
+    """The most severe thing that is wrong; None for a right answer."""
 
 
-def compare(value: Any, truth: Truth) -> Comparison:
-    """Compare an answer, however nested, with the truth."""
+def compare(value: Any, truth: Truth, entry: str = _ENTRY) -> Comparison:
+    """Compare an answer, however nested, with the truth. The verdict is about the most severe difference.
+
+    `entry` is the form in which a sentence names the entry of a dictionary.
+    """
     wrong_type = mistyped(value, truth.value)
     if wrong_type:
-        difference = Difference(Category.TYPE, wrong_type)
-        return Comparison(difference.ratio, difference)
-    found = [_leaf(path, got, want, truth, number) for path, got, want, number in _pairs(value, truth)]
-    differences = [leaf for leaf in found if isinstance(leaf, Difference)]
-    worst = max((leaf.ratio if isinstance(leaf, Difference) else leaf for leaf in found), default=0.0)
-    first = min(differences, key=lambda leaf: SEVERITY.index(leaf.category), default=None)
-    return Comparison(worst, first)
+        return _wrong(Category.TYPE, wrong_type)
+    found = [_leaf(path, got, want, truth, number) for path, got, want, number in _pairs(value, truth, entry)]
+    verdicts = [leaf.verdict for leaf in found if leaf.verdict is not None]
+    worst = max((leaf.ratio for leaf in found), default=0.0)
+    return Comparison(worst, min(verdicts, key=lambda verdict: SEVERITY.index(verdict.category), default=None))
 
 
 def agrees(value: Any, truth: Truth) -> bool:
@@ -72,53 +68,54 @@ def agrees(value: Any, truth: Truth) -> bool:
     return True
 
 
-def _pairs(value: Any, truth: Truth) -> list[tuple[describe.Path, Any, Any, int]]:
-    """Leaves of an answer of the right nesting with the true ones, and the number of each numeric one (else -1)."""
-    numbers = iter(range(len(truth.leaves)))
-    expected = dict(flatten(truth.value))
+def _pairs(value: Any, truth: Truth, entry: str = _ENTRY) -> list[tuple[describe.Path, Any, Any, int]]:
+    """Return the leaves of an answer with the true ones, and the number of each numeric one (else -1)."""
+    numbers = count()
     return [
-        (path, got, expected[path], next(numbers) if is_numeric(expected[path]) else -1)
-        for path, got in _in_order_of(value, truth.value)
+        (path, got, want, next(numbers) if is_numeric(want) else -1)
+        for path, got, want in _in_true_order(value, truth.value, entry)
     ]
 
 
-def _in_order_of(value: Any, like: Any, path: describe.Path = ()) -> Any:
-    """Leaves of a value in the order of another one of the same nesting: dictionaries may be ordered differently."""
-    if isinstance(like, dict):
-        for key in like:
-            yield from _in_order_of(value[key], like[key], (*path, f"entry {key!r}"))
-    elif isinstance(like, tuple | list):
-        for i, item in enumerate(like):
-            yield from _in_order_of(value[i], item, (*path, f"output {i + 1} of {len(like)}"))
+def _in_true_order(
+    got: Any, want: Any, entry: str, path: describe.Path = ()
+) -> Iterator[tuple[describe.Path, Any, Any]]:
+    """Yield the leaves of an answer in the order of the truth: dictionaries may be ordered differently."""
+    if isinstance(want, dict):
+        for key in want:
+            yield from _in_true_order(got[key], want[key], entry, (*path, entry.format(key)))
+    elif isinstance(want, tuple | list):
+        for i, item in enumerate(want):
+            yield from _in_true_order(got[i], item, entry, (*path, f"output {i + 1} of {len(want)}"))
     else:
-        yield path, value
+        yield path, got, want
 
 
-def _leaf(path: describe.Path, got: Any, want: Any, truth: Truth, number: int) -> Difference | float:
-    """Compare one leaf: what is wrong, or the ratio of its worst error when it is right."""
+def _leaf(path: describe.Path, got: Any, want: Any, truth: Truth, number: int) -> Comparison:
+    """Compare one leaf of an answer with the true one."""
     at = place(path)
     if number < 0:
         words = f"got {got!r:.80}, expected {want!r:.80}"
-        return 0.0 if got == want else Difference(Category.VALUE, f"{at}another text than expected", words)
+        return Comparison(0.0) if got == want else _wrong(Category.VALUE, f"{at}another text than expected", words)
     if isinstance(got, torch.Tensor) and got.device.type == "meta":
-        return Difference(Category.DEVICE, f"{at}the tensor is on the device meta, where there are no numbers")
+        return _wrong(Category.DEVICE, f"{at}the tensor is on the device meta, where there are no numbers")
     answer, true = tensor_of(got), truth.leaves[number]
     if answer.shape != true.shape:
         others = [leaf.shape for i, leaf in enumerate(truth.leaves) if i != number]
         fact = f"shape {describe.shape(answer.shape)}, expected {describe.shape(true.shape)}"
-        return Difference(Category.SHAPE, at + fact + of_shapes(answer.shape, true.shape, others))
+        return _wrong(Category.SHAPE, at + fact + of_shapes(answer.shape, true.shape, others))
     refused = refused_numbers(got, want, truth.coarsest_input)
     if refused:
-        return Difference(Category.TYPE if type(got) in NUMBERS else Category.DTYPE, at + refused)
+        return _wrong(Category.TYPE if type(got) in NUMBERS else Category.DTYPE, at + refused)
     ratios = _ratios(answer, truth, number)
     ratio = _worst(ratios)
     if ratio <= 1:
-        return ratio
+        return Comparison(ratio)
     wide = answer.to(true.dtype)
     strange = ~torch.isfinite(wide) & (ratios > 1)
     if bool(strange.any()):
         return _not_finite(at, wide, true, strange)
-    return _wrong(at, wide, true, ratios, _exchanged(answer, truth, number))
+    return _wrong_numbers(at, wide, true, ratios, _exchanged(answer, truth, number))
 
 
 def _ratios(answer: torch.Tensor, truth: Truth, number: int) -> torch.Tensor:
@@ -150,24 +147,30 @@ def _exchanged(answer: torch.Tensor, truth: Truth, number: int) -> str:
     return ""
 
 
-def _not_finite(at: str, got: torch.Tensor, true: torch.Tensor, strange: torch.Tensor) -> Difference:
+def _not_finite(at: str, got: torch.Tensor, true: torch.Tensor, strange: torch.Tensor) -> Comparison:
     count, total = int(strange.sum()), got.numel()
     name = "NaN" if bool(torch.isnan(got[strange]).any()) else "infinite"
     fact = f"the value is {name}" if total == 1 else f"{_count(count, total)} {name}"
     index = tuple(int(i) for i in strange.nonzero()[0])
     where = f"first at index {describe.index(index)}, expected {describe.number(true[index].item())}"
-    return Difference(Category.NAN, at + fact, where, picture=_picture(got, true, index))
+    return _wrong(Category.NAN, at + fact, where, picture=_picture(got, true, index))
 
 
-def _wrong(at: str, got: torch.Tensor, true: torch.Tensor, ratios: torch.Tensor, clause: str) -> Difference:
-    """The numbers differ: how many, in what way, and where most."""
+def _wrong(
+    category: Category, fact: str, where: str = "", ratio: float = float("inf"), picture: Picture | None = None
+) -> Comparison:
+    return Comparison(ratio, Verdict(category, fact, where, picture=picture))
+
+
+def _wrong_numbers(at: str, got: torch.Tensor, true: torch.Tensor, ratios: torch.Tensor, clause: str) -> Comparison:
+    """Say of numbers that differ how many they are, in what way they differ, and where most."""
     wrong = ratios > 1
     count, total = int(wrong.sum()), got.numel()
     index = tuple(int(i) for i in torch.unravel_index(ratios.argmax(), got.shape))
     fact = "the value is wrong" if total == 1 else f"{_count(count, total)} wrong"
     ratio = _worst(ratios)
     fact = at + fact + (clause or of_values(got, true, wrong))
-    return Difference(Category.VALUE, fact, _where(got, true, index, ratio), ratio, _picture(got, true, index))
+    return _wrong(Category.VALUE, fact, _where(got, true, index, ratio), ratio, _picture(got, true, index))
 
 
 def _count(count: int, total: int) -> str:
@@ -201,5 +204,10 @@ def _picture(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...]) -> P
     pair = [matrix.unsqueeze(0) if matrix.dim() == 1 else matrix for matrix in pair]
     if max(pair[0].shape) > LARGEST_PICTURE:
         return None
-    expected, seen = (tuple(tuple(float(x) for x in row) for row in matrix) for matrix in pair)
-    return Picture(expected, seen, leading)
+    caption = f"at [{', '.join(map(str, leading))}, :, :]" if leading else ""
+    return Picture(_rows(pair[0]), _rows(pair[1]), caption)
+
+
+def _rows(matrix: torch.Tensor) -> Rows:
+    """Return the numbers of a matrix, None for those that are not finite: JSON has no word for them."""
+    return tuple(tuple(x if math.isfinite(x) else None for x in map(float, row)) for row in matrix.tolist())

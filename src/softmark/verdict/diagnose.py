@@ -195,10 +195,12 @@ def _would_answer(mistakes: Sequence[Mistake], raised: Iterable[Truth]) -> bool:
 
 def _cause(suspects: Sequence[Suspect]) -> Cause:
     mistakes = [suspect.mistake for suspect in suspects]
+    names = tuple(mistake.name for mistake in mistakes)
     return Cause(
-        tuple(mistake.name for mistake in mistakes),
+        " + ".join(names),
         " ".join(mistake.says for mistake in mistakes),
         " ".join(mistake.hint for mistake in mistakes if mistake.hint),
+        names,
         math.prod(mistake.worth for mistake in mistakes),
         any(suspect.direct for suspect in suspects),
     )

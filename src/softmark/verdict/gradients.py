@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from softmark.records.verdict import Category, Failed, Verdict
+from softmark.records.verdict import Category, Code, Failed, Verdict
 from softmark.verdict.callee import StudentCallable, named
 from softmark.verdict.compare import compare
 from softmark.verdict.context import current_test
@@ -36,16 +36,13 @@ def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, 
     missing = [key for key, true in named.items() if found.get(key) is None and bool((true != 0).any())]
     if missing:
         _fail(got, Category.PROPERTY, f"no gradient reaches {missing[0]}", "", float("inf"))
-    comparison = compare(filled, truth)
-    difference = comparison.difference
-    if difference is None:
+    comparison = compare(filled, truth, entry="gradient of {}")
+    wrong = comparison.verdict
+    if wrong is None:
         case.record(got.name, comparison.ratio, double=truth.coarsest_input is torch.float64)
         return
-    category = Category.PROPERTY if difference.category is Category.VALUE else difference.category
-    fact = difference.fact
-    for name in named:
-        fact = fact.replace(f"entry {name!r}: ", f"gradient of {name}: ")
-    _fail(got, category, fact, difference.where, comparison.ratio)
+    category = Category.PROPERTY if wrong.category is Category.VALUE else wrong.category
+    _fail(got, category, wrong.fact, wrong.where, comparison.ratio)
 
 
 def _or_zero(found: Any, true: torch.Tensor) -> Any:
@@ -107,4 +104,4 @@ def _fail(got: StudentCallable, category: Category, fact: str, where: str, ratio
     case = current_test()
     case.record(got.name, ratio, category)
     staff = f"case {case.id or 'without id'}, seed {case.seed}, worst error over tolerance {ratio:.3g}"
-    raise Failed(Verdict(category, named(got, fact), where, staff))
+    raise Failed(Verdict(category, named(got, fact), where, staff, code=Code.GRADIENT))
