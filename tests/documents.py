@@ -107,7 +107,7 @@ def documents() -> dict[Path, str]:
         made[PICTURES / f"{name}.svg"] = _terminal(_first_only(result), Audience.STUDENT, "softmark check")
         page += ["", f"## {number}. {failure.title}", "", f"![In the terminal](pictures/{name}.svg)"]
         for drawing in _drawings(feedback(result, Audience.STAFF)):
-            made[PICTURES / f"{name}-matrix.svg"] = standalone(drawing.picture)
+            made[PICTURES / f"{name}-matrix.svg"] = standalone(drawing)
             page += ["", f"![Expected, got, difference](pictures/{name}-matrix.svg)"]
             break
     made[DOCS / "commands.md"] = write_commands()

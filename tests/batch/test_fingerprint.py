@@ -14,8 +14,9 @@ from softmark.batch.jobs import Fingerprints, read, wanted_by
 from softmark.batch.run import known
 from softmark.course.homework import load_homework
 from softmark.engines.messages import Setup
-from softmark.intake.handed_in import Entry, HandedIn, Student
+from softmark.intake.handed_in import Entry, HandedIn
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Student
 from tests.support.classes import FILE, HELPER, NAME, WITH_A_HELPER
 
 MONDAY = datetime(2026, 3, 2, 12)

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softmark.course.late import LatePolicy, in_words, lateness
-from softmark.records.lateness import Lateness
 from softmark.records.points import exact
-from softmark.records.result import decode, encode
+from softmark.records.result import Lateness, decode, encode
 from tests.support.results import graded
 
 DUE = datetime(2026, 3, 2, 23, 59, tzinfo=timezone(timedelta(hours=1)))

@@ -10,9 +10,8 @@ from tempfile import gettempdir
 
 import pytest
 
-from softmark.records.limits import Limits
+from softmark.records.limits import Allowed, Limits
 from softmark.records.result import Outcome, Result, Status
-from softmark.records.time_allowed import Allowed
 from softmark.sandbox.asking import Question
 from softmark.sandbox.in_process import BareProcess
 from softmark.sandbox.isolation import Bare, Sandbox, Walled

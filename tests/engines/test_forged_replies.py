@@ -24,9 +24,8 @@ from softmark.feedback.html import as_html
 from softmark.feedback.markdown import as_markdown
 from softmark.feedback.results_json import check, encoded
 from softmark.feedback.terminal import show
-from softmark.records.limits import Limits
+from softmark.records.limits import Allowed, Limits
 from softmark.records.result import Outcome, Result, Status, decode, encode
-from softmark.records.time_allowed import Allowed
 from softmark.sandbox import explain, wire
 from softmark.sandbox.asking import Question
 from softmark.sandbox.in_process import BareProcess

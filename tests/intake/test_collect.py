@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from softmark.intake.collect import collect
-from softmark.intake.handed_in import Collection, Entry, Student
+from softmark.intake.handed_in import Collection, Entry
 from softmark.intake.source import Unreadable
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Student
 from tests.support import exports
 from tests.support.exports import (
     FILE,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.intake.handed_in import Student
 from softmark.intake.metadata import Assignment, Earlier, Metadata, read_metadata
+from softmark.records.result import Student
 
 PACIFIC = timezone(timedelta(hours=-7))
 DOCUMENTED = {

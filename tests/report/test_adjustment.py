@@ -15,9 +15,8 @@ from softmark.feedback.feedback import Audience, feedback
 from softmark.feedback.html import as_html
 from softmark.feedback.markdown import as_markdown
 from softmark.feedback.results_json import check, encoded
-from softmark.records.adjustment import Adjustment
 from softmark.records.points import total
-from softmark.records.result import Result
+from softmark.records.result import Adjustment, Result
 from softmark.report.gradebook import write_gradebook
 from softmark.report.regrade import Difference, compare
 from tests.feedback.test_html import read

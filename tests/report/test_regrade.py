@@ -8,8 +8,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from softmark.records.graded import Graded
-from softmark.records.result import Result, Status
+from softmark.records.result import Graded, Result, Status
 from softmark.report.regrade import Change, Difference, Regrade, Single, compare, summary
 from softmark.report.regrade_views import show_regrade, write_regrade
 from tests.support.classroom import HOPPER, LOVELACE, NOETHER, TURING, better, class_of_five, grader_error, one, renamed

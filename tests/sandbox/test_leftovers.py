@@ -18,7 +18,7 @@ from tempfile import gettempdir
 
 import pytest
 
-from softmark.records.levels import Level
+from softmark.records.limits import Level
 from softmark.sandbox import zygote
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.isolation import Walled

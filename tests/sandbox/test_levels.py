@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from softmark.records.levels import Level
+from softmark.records.limits import Level
 from softmark.sandbox import isolation
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.isolation import Bare, Spawned, Walled, examine, highest, open_sandbox

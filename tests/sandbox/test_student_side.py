@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ALLOWED = ("softmark.sandbox.worker", "softmark.sandbox.walls", "softmark.sandbox.wire")
-DATA = {"softmark", "softmark.sandbox", "softmark.records", "softmark.records.limits", "softmark.records.time_allowed"}
+DATA = {"softmark", "softmark.sandbox", "softmark.records", "softmark.records.limits"}
 
 
 def test_the_worker_loads_no_other_module_of_softmark() -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from softmark.records.limits import Limits
-from softmark.records.time_allowed import Allowed, Spent, of_the_whole
+from softmark.records.limits import Allowed, Limits, Spent, of_the_whole
 
 HOW_IT_WORKS = Path(__file__).parents[2] / "docs/how-it-works.md"
 

@@ -16,8 +16,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from softmark.records.levels import Level
-from softmark.records.limits import Limits
+from softmark.records.limits import Level, Limits
 from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.isolation import Bare, Own, Sandbox, Spawned, Walled
 from softmark.sandbox.walls import environment

@@ -11,9 +11,7 @@ from typing import Any
 from softmark.course.homework import ForbiddenRule, Homework, PartSpec
 from softmark.grading.session import StudentSession
 from softmark.intake.submitted_files import Handed
-from softmark.records.levels import Level
-from softmark.records.limits import Limits
-from softmark.records.time_allowed import Allowed
+from softmark.records.limits import Allowed, Level, Limits
 from softmark.records.verdict import Category
 from softmark.sandbox import wire
 from softmark.sandbox.asking import Question, StudentProcess

@@ -26,11 +26,9 @@ from pathlib import Path
 
 import msgspec
 
-from softmark.records.adjustment import Adjustment
 from softmark.records.errors import UsageError
-from softmark.records.graded import Graded, StudentData
 from softmark.records.record import Record
-from softmark.records.result import Result, Status, decode, encode
+from softmark.records.result import Adjustment, Graded, Result, Status, Student, decode, encode
 from softmark.report.private import private_file, results_folder
 
 FILE = "gradebook.sqlite"
@@ -78,7 +76,7 @@ _KNOWN = """
 class Known(Record, frozen=True):
     """What is known about a submission besides its mark."""
 
-    students: tuple[StudentData, ...] = ()
+    students: tuple[Student, ...] = ()
     origin: str = ""
     submitted_at: str | None = None
     due_at: str | None = None

@@ -22,9 +22,8 @@ from softmark.engines.local import EngineFailed
 from softmark.engines.messages import Setup
 from softmark.engines.pool import Engines, OwnLane
 from softmark.intake.handed_in import Entry
-from softmark.records.graded import Graded, StudentData
 from softmark.records.limits import Limits
-from softmark.records.result import Outcome, Result, Status, grader_error
+from softmark.records.result import Graded, Outcome, Result, Status, grader_error
 from softmark.sandbox.room import side_by_side
 
 Keep = Callable[[Graded, Known], None]
@@ -207,7 +206,7 @@ class ClassRun:
 def known(entry: Entry) -> Known:
     """What the journal keeps about a submission besides its marks."""
     return Known(
-        students=tuple(StudentData(id=s.id, name=s.name, email=s.email) for s in entry.students),
+        students=entry.students,
         origin=entry.origin,
         submitted_at=None if entry.submitted_at is None else entry.submitted_at.isoformat(),
         due_at=None if entry.due_at is None else entry.due_at.isoformat(),

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from softmark.records.levels import Level
-from softmark.records.limits import Limits
+from softmark.records.limits import Level, Limits
 from softmark.sandbox.in_process import BareProcess
 from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.worker import Worker, calls, raised

@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from softmark.batch.journal import Journal
     from softmark.course.homework import Homework
-    from softmark.records.graded import Graded
+    from softmark.records.result import Graded
     from softmark.report.grades import Grade
 
 MOST_SUGGESTED = 3

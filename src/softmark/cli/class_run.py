@@ -27,9 +27,8 @@ from softmark.feedback.escape import log_safe, message, one_line
 from softmark.feedback.safe_files import remove_leftovers, writable
 from softmark.intake.collect import collect
 from softmark.intake.handed_in import Collection
-from softmark.records.graded import Graded
 from softmark.records.points import rounded
-from softmark.records.result import Status
+from softmark.records.result import Graded, Status
 from softmark.report.class_table import ClassSummary, show_class
 from softmark.report.gradebook import write_gradebook
 from softmark.report.private import close_tree, is_open_to_others

@@ -152,7 +152,7 @@ def _results_file(output: Path | None) -> Callable[[Result], None]:
 def _write_pages(result: Result, output: Path) -> None:
     """What a student of a class gets back, and beside it the page for staff."""
     from softmark.feedback.safe_files import writable
-    from softmark.records.graded import Graded
+    from softmark.records.result import Graded
     from softmark.report.student_folder import write_feedback, write_staff_page
 
     with writable(output):

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from softmark.records.graded import Graded
+    from softmark.records.result import Graded
     from softmark.report.grades import Grade
 
 Results = Annotated[Path, typer.Argument(help="The folder that `softmark grade` keeps results in.", show_default=False)]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from softmark.records.lateness import Lateness
 from softmark.records.points import rounded, shown
+from softmark.records.result import Lateness
 
 DAY = timedelta(days=1)
 EVERYTHING = Fraction(100)

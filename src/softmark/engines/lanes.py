@@ -27,7 +27,7 @@ from softmark.engines.ending import end_with_the_parent
 from softmark.engines.judging import Judge
 from softmark.engines.messages import Done, Job, Progress, receive, send
 from softmark.grading.own_time import Note
-from softmark.records.levels import Level
+from softmark.records.limits import Level
 from softmark.sandbox.isolation import open_sandbox
 from softmark.sandbox.leftovers import await_end
 from softmark.sandbox.zygote import Zygote

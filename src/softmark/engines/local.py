@@ -22,7 +22,7 @@ import msgspec
 from softmark.engines.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
 from softmark.grading.own_time import Note
 from softmark.records.errors import UsageError
-from softmark.records.levels import Level
+from softmark.records.limits import Level
 from softmark.records.result import Result
 from softmark.sandbox.machine_info import Machine
 from softmark.sandbox.walls import environment

@@ -32,8 +32,7 @@ from softmark.engines.messages import Ready, Refused, Setup, receive, send
 from softmark.grading.desk import Desk
 from softmark.grading.own_time import Note, OwnTime
 from softmark.records.errors import ConfigError, UsageError
-from softmark.records.levels import Level
-from softmark.records.limits import Limits
+from softmark.records.limits import Level, Limits
 from softmark.sandbox.failures import SandboxLost
 from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
 from softmark.sandbox.zygote import Zygote

@@ -24,8 +24,7 @@ from softmark.grading.session import StudentSession
 from softmark.intake.source import Refusal, Unreadable, check, read
 from softmark.intake.submitted_files import Handed
 from softmark.records.errors import ConfigError, UsageError
-from softmark.records.levels import Level
-from softmark.records.limits import Limits
+from softmark.records.limits import Level, Limits
 from softmark.records.points import shown, total
 from softmark.records.result import CaseResult, Outcome
 from softmark.records.verdict import Verdict

@@ -25,8 +25,7 @@ from softmark.grading.cells import CellReport
 from softmark.grading.own_time import OwnTime
 from softmark.grading.standings import Standings
 from softmark.intake.submitted_files import Handed
-from softmark.records.limits import Limits
-from softmark.records.time_allowed import Spent, of_the_whole
+from softmark.records.limits import Limits, Spent, of_the_whole
 from softmark.records.verdict import Category, Code
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.capture import Capture

@@ -11,12 +11,13 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry, Student
+from softmark.intake.handed_in import Collection, Entry
 from softmark.intake.location import FOLDER, Item, Place
 from softmark.intake.names import key, safe_id, show
 from softmark.intake.plain import by_name
 from softmark.intake.submission import Submission
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Student
 
 _REST = r"_(?:(?P<file>\d+)_(?P<original>.+)|(?P<entered>(?:text|link)\.html))"
 _USER = r"(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+import msgspec
+
 from softmark.intake import canvas, gradescope, moodle, nbgrader, plain
 from softmark.intake.archive import OF_A_CLASS, Archive
 from softmark.intake.folder import Folder
@@ -133,7 +135,9 @@ def _told_apart(collection: Collection, before: Mapping[str, str]) -> Collection
     for entry, identity in zip(collection.entries, identities, strict=True):
         claimed = [s.id for s in entry.students if len(names[s.id]) > 1 and s.id != entry.id]
         doubts += [f"{entry.origin}: somebody of another name is {show(one)}, too" for one in claimed]
-        students = [replace(s, id=identity) if s.id in (entry.id, *claimed) else s for s in entry.students]
+        students = [
+            msgspec.structs.replace(s, id=identity) if s.id in (entry.id, *claimed) else s for s in entry.students
+        ]
         entries.append(replace(entry, id=identity, students=tuple(students)))
     return replace(collection, entries=tuple(entries), doubts=(*collection.doubts, *doubts))
 

@@ -24,13 +24,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry, Student
+from softmark.intake.handed_in import Collection, Entry
 from softmark.intake.location import FILE, FOLDER, Item, Place
 from softmark.intake.names import safe_id, show
 from softmark.intake.plain import by_name
 from softmark.intake.submission import Submission
 from softmark.intake.timestamps import moment
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Student
 
 METADATA, LARGEST_METADATA = "submission_metadata.yml", 400_000_000
 _FOLDER = re.compile(r"submission_\w+")

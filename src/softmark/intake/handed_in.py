@@ -9,17 +9,9 @@ from types import MappingProxyType
 from typing import Protocol
 
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Student
 
 _NOTHING: Mapping[str, bytes] = MappingProxyType({})
-
-
-@dataclass(frozen=True)
-class Student:
-    """Who handed in, as far as the source says."""
-
-    id: str
-    name: str = ""
-    email: str = ""
 
 
 @dataclass(frozen=True)

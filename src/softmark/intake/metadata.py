@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from softmark.intake.handed_in import Student
 from softmark.intake.names import show
 from softmark.intake.source import Refusal, Unreadable, read
 from softmark.intake.timestamps import moment
+from softmark.records.result import Student
 
 NAME, LARGEST = "submission_metadata.json", 50_000_000
 

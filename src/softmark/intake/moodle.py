@@ -10,12 +10,13 @@ import re
 from collections import defaultdict
 
 from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry, Student
+from softmark.intake.handed_in import Collection, Entry
 from softmark.intake.location import FOLDER, Item, Place
 from softmark.intake.names import safe_id, show
 from softmark.intake.plain import by_name, named
 from softmark.intake.submission import Refused, Submission
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Student
 
 _MARK = "_assignsubmission_"
 _OWNER = rf"(?P<prefix>(?P<student>.+?)(?:_(?P<participant>\d+))?){_MARK}(?P<kind>[a-z]+)"

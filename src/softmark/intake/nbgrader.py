@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import PurePath
 
 from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry, Student
+from softmark.intake.handed_in import Collection, Entry
 from softmark.intake.location import FOLDER, Item, Place
 from softmark.intake.misspellings import ending
 from softmark.intake.names import safe_id, show
@@ -19,6 +19,7 @@ from softmark.intake.source import Refusal
 from softmark.intake.submission import Submission
 from softmark.intake.timestamps import moment
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Student
 
 SUBMITTED, TIMESTAMP = "submitted", "timestamp.txt"
 _FOLDERS = {"source", "release", SUBMITTED, "autograded", "feedback"}

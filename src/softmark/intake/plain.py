@@ -8,13 +8,14 @@ from pathlib import PurePath
 from softmark.intake.choose import MOST_READ, defines_enough
 from softmark.intake.definitions import unfinished
 from softmark.intake.gather import Found, Piece, gather, look_through_zips
-from softmark.intake.handed_in import Collection, Entry, Source, Student
+from softmark.intake.handed_in import Collection, Entry, Source
 from softmark.intake.location import FILE, FOLDER, Item, Place
 from softmark.intake.misspellings import ending, is_slip
 from softmark.intake.names import is_junk, key, nfc, safe_id, show
 from softmark.intake.source import Refusal
 from softmark.intake.submission import Submission
 from softmark.intake.wanted import Wanted
+from softmark.records.result import Student
 
 ONE_SUBMISSION = "one submission"
 MOST_VERSIONS = 4

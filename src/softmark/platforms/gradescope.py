@@ -26,13 +26,13 @@ from softmark.engines.local import EngineFailed, Grader
 from softmark.engines.messages import Setup
 from softmark.intake.folder import Folder
 from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Entry, Student
+from softmark.intake.handed_in import Entry
 from softmark.intake.location import FOLDER, Item
 from softmark.intake.metadata import NAME, Earlier, Metadata, read_metadata
 from softmark.intake.names import safe_id
 from softmark.intake.submission import Submission
 from softmark.records.errors import ConfigError, UsageError
-from softmark.records.result import Result, Status, decode, encode, not_gradable
+from softmark.records.result import Result, Status, Student, decode, encode, not_gradable
 
 DEFAULT_SECONDS = 540.0
 """A minute less than Gradescope's default."""

@@ -17,7 +17,7 @@ NONE = Fraction(0)
 
 
 def exact(value: object) -> Fraction:
-    """The number as it is written in decimal (0.1 is one tenth), or ValueError saying what is wrong."""
+    """Return the number as it is written in decimal (0.1 is one tenth). Raise ValueError if it is no mark."""
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
         raise ValueError(f"must be a number, not {type(value).__name__} {value!r}")
     if isinstance(value, float) and not math.isfinite(value):
@@ -29,7 +29,7 @@ def exact(value: object) -> Fraction:
 
 
 def exact_weight(value: object) -> Fraction:
-    """Return the number as `exact` does; as marks are handed out, it has at most four decimals and is not huge."""
+    """Return the number as `exact` does. Raise ValueError, too, if it is huge or has more than four decimals."""
     number = exact(value)
     if number > MOST_POINTS:
         raise ValueError(f"must be at most {MOST_POINTS}, but is {float(number):g}")
@@ -39,28 +39,28 @@ def exact_weight(value: object) -> Fraction:
 
 
 def rounded(number: Fraction) -> float:
-    """The nearest mark with four decimals (halves up), as the float a result carries."""
+    """Return the nearest mark with four decimals (halves up), as the float that a result holds."""
     steps = math.floor(number * STEPS_PER_POINT + Fraction(1, 2))
     return steps / STEPS_PER_POINT
 
 
 def total(marks: Iterable[float]) -> float:
-    """The sum of marks with four decimals, without the error that adding floats makes."""
+    """Return the sum of marks with four decimals, without the error that adding floats makes."""
     return sum(round(mark * STEPS_PER_POINT) for mark in marks) / STEPS_PER_POINT
 
 
 def shown(mark: float | Fraction) -> str:
-    """A mark for people: no needless zeros, at most two decimals ("20", "2.5", "1.33")."""
+    """Return a mark for people: no needless zeros, at most two decimals ("20", "2.5", "1.33")."""
     return f"{float(mark):.2f}".rstrip("0").rstrip(".")
 
 
 def share_of_case(subtests: Sequence[Fraction]) -> Fraction:
-    """What a case earns, from 0 to 1, when its subtests earned these shares."""
+    """Return the share of a case, from 0 to 1, whose subtests earned these shares."""
     return sum(subtests, NONE) / len(subtests) if subtests else FULL
 
 
 def score_of_test(weight: Fraction, cases: Sequence[Fraction], *, all_or_nothing: bool) -> float:
-    """The marks of a test: its weight shared equally by its cases, each of which earned from 0 to 1."""
+    """Return the marks of a test: each case has an equal part of its weight, and earned from 0 to 1 of it."""
     if not cases:
         return 0.0
     if any(not NONE <= share <= FULL for share in cases):

@@ -1,4 +1,4 @@
-"""The base of everything a Result is made of: frozen, and always writable as strict JSON.
+"""Defines the base of everything that a Result is made of: frozen, and always writable as strict JSON.
 
 A NaN, or half of a surrogate pair in a student's text, would otherwise be found out when the file is
 written, and the whole result would be lost with it.
@@ -40,7 +40,7 @@ def _sound(value: Any, place: str) -> Any:
 
 
 def _are_sound_numbers(values: tuple[Any, ...]) -> bool:
-    """The rows of pictures are looked at in one go: they are most of what there is to look at."""
+    """Return True for finite numbers only. The rows of pictures are most of a result, so they are checked in one go."""
     try:
         return all(map(math.isfinite, values))
     except TypeError:

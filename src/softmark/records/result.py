@@ -1,18 +1,17 @@
-"""The one Result of grading one submission: all that a report or a gradebook needs, as plain data.
+"""Defines the Result of grading one submission: all that a report or a gradebook needs, as plain data.
 
-It is frozen and survives JSON unchanged. It exists from the first second (`pending`: every test "not run
-yet", 0) and each finished test makes a new one (`with_test`), so that whoever kills the run still finds
-what was earned.
+A Result is frozen and survives JSON unchanged. It exists before the first test (every test is "not run yet"), and each
+finished test makes a new one (`with_test`). So a run that is killed leaves what was earned until then.
 """
+
+from __future__ import annotations
 
 from enum import StrEnum
 from typing import ClassVar
 
 import msgspec
 
-from softmark.records.adjustment import Adjustment
-from softmark.records.lateness import Lateness
-from softmark.records.points import total
+from softmark.records.points import shown, total
 from softmark.records.record import Record
 from softmark.records.verdict import Category, CodeLine, Verdict
 
@@ -20,17 +19,17 @@ SCHEMA = 1
 
 
 class Status(StrEnum):
-    """What became of the whole submission."""
+    """The outcome of a whole submission."""
 
     GRADED = "graded"
     NOT_GRADABLE = "not_gradable"
-    """Nothing in it could be graded (it could not be loaded); `reason` says why. A real 0."""
+    """Nothing in the submission could be graded; `reason` says why. The mark is a real 0."""
     GRADER_ERROR = "grader_error"
-    """The grader itself failed: this is not the student's mark, and an earlier one is kept."""
+    """The grader itself failed: there is no mark, and an earlier one is kept."""
 
 
 class Outcome(StrEnum):
-    """What became of one test, or of one of its cases."""
+    """The outcome of one test, or of one of its cases."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -66,7 +65,7 @@ class LeaderboardEntry(Record, frozen=True):
 
 
 class TestResult(Record, frozen=True):
-    """One hidden test: what was declared about it, and what became of it."""
+    """One hidden test: its declaration and its outcome."""
 
     __test__: ClassVar[bool] = False
 
@@ -86,17 +85,17 @@ class TestResult(Record, frozen=True):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """All that went wrong, over all cases."""
+        """Return all that went wrong, over all cases."""
         return tuple(verdict for case in self.cases for verdict in case.verdicts)
 
     @property
     def carried(self) -> tuple[str, ...]:
-        """The student's own earlier functions this test was judged by, each once."""
+        """Return the student's own earlier functions by which this test was judged, each once."""
         return tuple(dict.fromkeys(name for case in self.cases for name in case.carried))
 
 
 class PartResult(Record, frozen=True):
-    """One part of the homework and what was earned in it."""
+    """One part of the homework, and the points that were earned in it."""
 
     number: str
     function: str
@@ -106,7 +105,7 @@ class PartResult(Record, frozen=True):
 
 
 class Submission(Record, frozen=True):
-    """What was handed in, as far as a result names it: never a path of the grading machine."""
+    """The file that was handed in, as a result names it: never a path of the grading machine."""
 
     id: str = ""
     name: str = ""
@@ -115,7 +114,7 @@ class Submission(Record, frozen=True):
 
 
 class Provenance(Record, frozen=True):
-    """With what it was graded, so that two results can be compared and a regrade explained."""
+    """The versions and digests that a grading depended on: they explain why two results differ."""
 
     isolation: str = ""
     softmark: str = ""
@@ -125,17 +124,57 @@ class Provenance(Record, frozen=True):
     tests_sha256: str = ""
     reference_sha256: str = ""
     softmark_sha256: str = ""
-    """Of the installed package's files; empty in results from before it was noted."""
+    """Digest of the installed package's files; empty in results from before it was noted."""
     numpy: str = ""
     pytest: str = ""
     gradescope_utils: str = ""
 
 
 class Excerpt(Record, frozen=True):
-    """What the student's code printed, shortened; for staff only."""
+    """The beginning and end of what the student's code printed; for staff only."""
 
     stdout: str = ""
     stderr: str = ""
+
+
+class Adjustment(Record, frozen=True):
+    """Points that the staff add to a mark by hand, or take off. No grading changes them."""
+
+    points: float
+    why: str
+    made: str
+    """The time of the decision, as ISO 8601."""
+    total: float
+    """The total of the tests at that time."""
+
+    @property
+    def line(self) -> str:
+        """Return the sentence for the student."""
+        sign, number = ("+", self.points) if self.points > 0 else ("−", -self.points)
+        return f"{sign}{shown(number)} {'point' if number == 1 else 'points'} by the course's staff: {self.why}"
+
+    def staff_note(self, total: float) -> str:
+        """Return a note for staff if the tests give another total now, else an empty text."""
+        if total == self.total:
+            return ""
+        return f"adjusted when the tests gave {shown(self.total)}; now they give {shown(total)}: does it still hold?"
+
+
+class Lateness(Record, frozen=True):
+    """The time at which a submission was handed in, and what lateness costs."""
+
+    line: str = ""
+    """For the student; empty if there is nothing to say to them."""
+    staff_note: str = ""
+    submitted_at: str | None = None
+    due_at: str | None = None
+    seconds: float | None = None
+    """Seconds after the deadline; None if the times are not known."""
+    days: int = 0
+    deduction: float = 0.0
+    """Points, as the policy has them: they may be more than was earned."""
+    excluded: bool = False
+    """True if it came after the last day that counts."""
 
 
 class Result(Record, frozen=True):
@@ -159,32 +198,32 @@ class Result(Record, frozen=True):
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     total: float = 0.0
-    """The sum of the tests, whenever it was handed in."""
+    """The sum of the tests, without any deduction for lateness."""
     lateness: Lateness | None = None
     adjustment: Adjustment | None = None
     kept: float = 0.0
-    """The mark of an earlier attempt, if this one could not be judged: it counts unless this one is better."""
+    """The mark of an earlier attempt if this one could not be graded. It counts unless this one is better."""
 
     @property
     def mark(self) -> float:
-        """What counts."""
+        """Return the mark that counts."""
         by_hand = self.adjustment.points if self.adjustment else 0.0
         return max(0.0, total((self.unadjusted, by_hand)))
 
     @property
     def unadjusted(self) -> float:
-        """The total less what lateness costs, and never less than nothing or an earlier mark kept."""
+        """Return the total less what lateness costs; at least 0, and at least an earlier mark that is kept."""
         taken_off = self.lateness.deduction if self.lateness else 0.0
         return max(0.0, self.kept, total((self.total, -taken_off)))
 
     @property
     def finished(self) -> bool:
-        """Whether every test has been run."""
+        """Return True if every test has been run."""
         return all(test.outcome is not Outcome.NOT_RUN for test in self.tests)
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Why the grader failed, for staff: what ended it, and what is wrong with which tests."""
+        """Return, for staff, why the grader failed: what ended it, and what is wrong with which tests."""
         of_tests: dict[str, dict[str, None]] = {}
         for test in self.tests:
             for verdict in test.verdicts:
@@ -194,11 +233,11 @@ class Result(Record, frozen=True):
 
     @property
     def leaderboard(self) -> tuple[LeaderboardEntry, ...]:
-        """The columns that were filled."""
+        """Return the columns of the leaderboard that were filled."""
         return tuple(test.leaderboard for test in self.tests if test.leaderboard is not None)
 
-    def with_test(self, *finished: TestResult) -> "Result":
-        """The same result with these tests in their places, added up anew."""
+    def with_test(self, *finished: TestResult) -> Result:
+        """Return the same result with these tests in their places, added up anew."""
         new = {test.name: test for test in finished}
         tests = tuple(new.pop(test.name, test) for test in self.tests)
         if new:
@@ -217,6 +256,31 @@ class Result(Record, frozen=True):
         )
 
 
+class Student(Record, frozen=True):
+    """A student, as far as the source of the submissions names one."""
+
+    id: str
+    name: str = ""
+    email: str = ""
+
+
+class Graded(Record, frozen=True):
+    """The latest attempt of a student or a group, with its result."""
+
+    id: str
+    """Unique in the class, stable between runs, and safe as the name of a folder."""
+    students: tuple[Student, ...]
+    origin: str
+    """The place in the source where it was found, as a person would say it."""
+    result: Result
+    submitted_at: str | None = None
+    """ISO 8601, with an offset if the source gave one."""
+    earlier: tuple[str, ...] = ()
+    """Origins of earlier attempts, which do not count."""
+    gone: bool = False
+    """True if the latest run did not find it in the source any more."""
+
+
 def not_gradable(result: Result, reason: str, frames: tuple[CodeLine, ...] = ()) -> Result:
     """Return the result of a submission that cannot be graded: every test failed, for the one reason at the top."""
     failed = []
@@ -233,10 +297,10 @@ def grader_error(result: Result, why: str) -> Result:
 
 
 def encode(result: Result) -> bytes:
-    """The result as strict JSON."""
+    """Return the result as strict JSON."""
     return msgspec.json.encode(result)
 
 
 def decode(data: bytes | str) -> Result:
-    """The result that `encode` wrote; msgspec.ValidationError or DecodeError for anything else."""
+    """Return the result that `encode` wrote. Raise msgspec.ValidationError or DecodeError for anything else."""
     return msgspec.json.decode(data, type=Result)

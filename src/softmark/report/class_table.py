@@ -11,9 +11,8 @@ from rich.text import Text
 
 from softmark.feedback.escape import log_safe, message, one_line
 from softmark.intake.submitted_files import COUNTED
-from softmark.records.graded import Graded
 from softmark.records.points import shown
-from softmark.records.result import Result, Status
+from softmark.records.result import Graded, Result, Status
 from softmark.report.same_reason import SameReason
 
 MOST_NAMED = 40

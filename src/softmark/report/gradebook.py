@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from softmark.records.errors import UsageError
-from softmark.records.graded import Graded
-from softmark.records.result import Outcome, PartResult, TestResult
+from softmark.records.result import Graded, Outcome, PartResult, TestResult
 from softmark.report.csv_cells import Cell, csv_line, write_csv
 from softmark.report.grades import Grade, class_grades, grades_of
 

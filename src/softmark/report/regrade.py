@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from softmark.course.digest import software_of
-from softmark.records.graded import Graded
 from softmark.records.points import total
 from softmark.records.record import Record
+from softmark.records.result import Graded
 from softmark.report.grades import Grade, class_grades, grades_of
 
 

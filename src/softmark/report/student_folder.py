@@ -8,8 +8,7 @@ from softmark.feedback.html import as_html
 from softmark.feedback.markdown import as_markdown
 from softmark.feedback.results_json import write_results
 from softmark.feedback.safe_files import remove_leftovers, replace_file
-from softmark.records.graded import Graded
-from softmark.records.result import Result
+from softmark.records.result import Graded, Result
 from softmark.report.private import private_folder, results_folder
 
 PAGE, TEXT, MARKS = "feedback.html", "feedback.md", "results.json"

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
-from softmark.records.time_allowed import Allowed
+from softmark.records.limits import Allowed
 from softmark.sandbox import explain, wire
 from softmark.sandbox.failures import StudentFailure, UnsendableRequest
 from softmark.sandbox.replies import checked_reply

@@ -21,8 +21,7 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
-from softmark.records.limits import Limits
-from softmark.records.time_allowed import Allowed
+from softmark.records.limits import Allowed, Limits
 from softmark.sandbox import explain, procfs, wire
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.clock import no_keyboard

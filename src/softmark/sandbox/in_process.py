@@ -13,8 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
-from softmark.records.limits import DEFAULTS, Limits
-from softmark.records.time_allowed import Allowed
+from softmark.records.limits import DEFAULTS, Allowed, Limits
 from softmark.sandbox import explain, wire
 from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.clock import limited, no_keyboard

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from softmark.records.levels import Level
-from softmark.records.limits import Limits
+from softmark.records.limits import Level, Limits
 from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.clock import is_debugged
 from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from softmark.records.levels import Level
-from softmark.records.limits import Limits
+from softmark.records.limits import Level, Limits
 from softmark.sandbox.isolation import Finding, forking_works, highest
 from softmark.sandbox.machine_info import Machine
 from softmark.sandbox.room import fitting

@@ -25,8 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from softmark.records.limits import Limits
-from softmark.records.time_allowed import Allowed
+from softmark.records.limits import Allowed, Limits
 from softmark.sandbox import explain, procfs, scratch, wire
 from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture

@@ -18,8 +18,7 @@ import time
 from pathlib import Path
 from typing import IO, NoReturn
 
-from softmark.records.limits import Limits
-from softmark.records.time_allowed import Allowed
+from softmark.records.limits import Allowed, Limits
 from softmark.records.verdict import Category
 from softmark.sandbox import explain, scratch, wire
 from softmark.sandbox.asking import READINESS, Question, StudentProcess
