@@ -8,16 +8,7 @@ excuses nothing.
 import torch
 
 from reference import attention_scores as ref
-from softmark import Failed, agree, errs, holds, inherited
-
-
-def unless_inherited(earlier, check, *args, **kwargs):
-    """Make a check; its failure counts unless an earlier part, each with its arguments, errs and fails it, too."""
-    try:
-        check(*args, **kwargs)
-    except Failed:
-        if not any(inherited(check, *part) for part in earlier):
-            raise
+from softmark import agree, errs, holds
 
 
 def gives(want, function, *args):

@@ -5,7 +5,7 @@ import math
 import torch
 
 from reference import attention_scores as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 # Part 1: attend ---------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 import torch
 
 from reference import attention_scores as ref
-from softmark.authoring.examples import call, numbers
+from softmark import example, numbers
 
 LARGE = torch.tensor([[1000.0, 1001.0, 998.0], [-1000.0, -1001.0, -998.0], [1000.0, 0.0, -1000.0]])
 SOME = torch.tensor([[True, False, True, True], [False, True, False, False], [False, False, False, False]])
@@ -12,19 +12,21 @@ OF_TWO = torch.tensor([[[[True, True, False, True]]], [[[False, True, True, Fals
 QKV = (numbers("Q", 3, 6), numbers("K", 4, 6), numbers("V", 4, 3))
 
 EXAMPLES = {
-    "attend": call(ref.attend, numbers("h", 3), numbers("X", 4, 3)),
-    "attend, a batch": call(ref.attend, numbers("h", 2, 3), numbers("X", 2, 4, 3)),
-    "project": call(ref.project, numbers("X", 4, 5), numbers("W_Q", 5, 3), numbers("W_K", 5, 3), numbers("W_V", 5, 2)),
-    "scores": call(ref.scores, numbers("Q", 4, 6), numbers("K", 3, 6)),
-    "scores, a batch": call(ref.scores, numbers("Q", 2, 3, 5), numbers("K", 2, 4, 5)),
-    "softmax_rows": call(ref.softmax_rows, numbers("S", 4, 3)),
-    "softmax_rows, a batch": call(ref.softmax_rows, numbers("S", 2, 3, 4)),
-    "softmax_rows, large scores": call(ref.softmax_rows, LARGE.double()),
-    "masked_softmax": call(ref.masked_softmax, numbers("S", 3, 4), SOME),
-    "masked_softmax, spread scores": call(ref.masked_softmax, SPREAD.double(), SOME),
-    "masked_softmax, heads": call(ref.masked_softmax, numbers("S", 2, 2, 3, 4), OF_TWO),
-    "attention": call(ref.attention, *QKV),
-    "attention, masked": call(ref.attention, *QKV, SOME),
-    "causal_mask": call(ref.causal_mask, 5),
-    "padding_mask": call(ref.padding_mask, torch.tensor([3, 0, 1]), 4),
+    "attend": example(ref.attend, numbers("h", 3), numbers("X", 4, 3)),
+    "attend, a batch": example(ref.attend, numbers("h", 2, 3), numbers("X", 2, 4, 3)),
+    "project": example(
+        ref.project, numbers("X", 4, 5), numbers("W_Q", 5, 3), numbers("W_K", 5, 3), numbers("W_V", 5, 2)
+    ),
+    "scores": example(ref.scores, numbers("Q", 4, 6), numbers("K", 3, 6)),
+    "scores, a batch": example(ref.scores, numbers("Q", 2, 3, 5), numbers("K", 2, 4, 5)),
+    "softmax_rows": example(ref.softmax_rows, numbers("S", 4, 3)),
+    "softmax_rows, a batch": example(ref.softmax_rows, numbers("S", 2, 3, 4)),
+    "softmax_rows, large scores": example(ref.softmax_rows, LARGE.double()),
+    "masked_softmax": example(ref.masked_softmax, numbers("S", 3, 4), SOME),
+    "masked_softmax, spread scores": example(ref.masked_softmax, SPREAD.double(), SOME),
+    "masked_softmax, heads": example(ref.masked_softmax, numbers("S", 2, 2, 3, 4), OF_TWO),
+    "attention": example(ref.attention, *QKV),
+    "attention, masked": example(ref.attention, *QKV, SOME),
+    "causal_mask": example(ref.causal_mask, 5),
+    "padding_mask": example(ref.padding_mask, torch.tensor([3, 0, 1]), 4),
 }

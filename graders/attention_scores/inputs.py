@@ -21,7 +21,7 @@ def draw_large_scores(dtype=torch.float64):
     return 2 * draw("batch heads m n", batch=2, heads=3, m=5, n=7, dtype=dtype) + level
 
 
-def random_mask(*sizes):
+def sparse_mask(*sizes):
     """True now and then. The first query may look everywhere, the others at one key at least, not at all."""
     x = draw(" ".join(map(str, sizes)))
     mask = x < -0.2

@@ -4,11 +4,21 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.attention_scores.earlier_parts import stable, unless_inherited
-from graders.attention_scores.inputs import NONE_ONE_TWO, draw_large_scores, name_of, random_mask
+from graders.attention_scores.earlier_parts import stable
+from graders.attention_scores.inputs import NONE_ONE_TWO, draw_large_scores, name_of, sparse_mask
 from reference import attention_scores as ref
-from softmark import Failed, agree, draw, errs, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
-from softmark.verdict import current_test
+from softmark import (
+    Failed,
+    agree,
+    current_test,
+    draw,
+    errs,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    unless_inherited,
+    works_on_meta,
+)
 
 
 def batch_for_masks(student, batch):
@@ -36,7 +46,7 @@ def test_masked_softmax(student, batch):
     """A mask for every example, and in every row at least one allowed key."""
     batch = batch_for_masks(student, batch)
     S = 2 * draw("batch m n", batch=batch, m=5, n=7)
-    agree_masked(student, S, random_mask(*batch, 5, 7))
+    agree_masked(student, S, sparse_mask(*batch, 5, 7))
 
 
 @number("5.2")
@@ -47,7 +57,7 @@ def test_masked_softmax_broadcast(student, sizes):
     """A mask that is shared by examples, by heads, or by heads and queries."""
     batch = batch_for_masks(student, (2, 3))
     S = 2 * draw("batch m n", batch=batch, m=5, n=7)
-    agree_masked(student, S, random_mask(*(sizes if batch else sizes[-2:])))
+    agree_masked(student, S, sparse_mask(*(sizes if batch else sizes[-2:])))
 
 
 @number("5.3")
@@ -57,7 +67,7 @@ def test_masked_softmax_broadcast(student, sizes):
 def test_masked_softmax_blocked_row(student, batch):
     """A row whose keys are all blocked is exactly 0, the other rows are not."""
     batch = batch_for_masks(student, batch)
-    S, without = 2 * draw("batch m n", batch=batch, m=5, n=7), random_mask(*batch, 5, 7)
+    S, without = 2 * draw("batch m n", batch=batch, m=5, n=7), sparse_mask(*batch, 5, 7)
     mask = without.clone()
     mask[..., 3, :] = False
     if batch:
@@ -72,7 +82,7 @@ def test_masked_softmax_blocked_row(student, batch):
 @pytest.mark.parametrize("deep", [False, True], ids=["mild", "deep"])
 def test_masked_softmax_spread(student, deep, blocked_are):
     """Nothing leaks from a blocked key, whatever its score is and however low those of the allowed keys are."""
-    S, mask = draw("m n", m=6, n=7), random_mask(6, 7)
+    S, mask = draw("m n", m=6, n=7), sparse_mask(6, 7)
     depth = [0, 10, 100, 1000, 2000, 10_000] if deep else [0, 10, 20, 30, 50, 100]
     depth = torch.tensor(depth, dtype=S.dtype).unsqueeze(-1)
     if not stable(student):
@@ -89,7 +99,7 @@ def test_masked_softmax_spread(student, deep, blocked_are):
 @visibility("after_published")
 def test_masked_softmax_gradients(student):
     """Gradients: finite, and 0 for what is blocked."""
-    S, mask = draw("m n", m=5, n=7), random_mask(5, 7)
+    S, mask = draw("m n", m=5, n=7), sparse_mask(5, 7)
     mask[2] = False
     agree_masked(student, S, mask)
     if not current_test().carried:
@@ -102,8 +112,8 @@ def test_masked_softmax_gradients(student):
 @visibility("after_published")
 def test_masked_softmax_manners(student):
     """float32 stays float32, scores and mask stay as they were, and any device will do."""
-    S, mask = draw("m n", m=5, n=7, dtype=torch.float32) - 5, random_mask(5, 7)
+    S, mask = draw("m n", m=5, n=7, dtype=torch.float32) - 5, sparse_mask(5, 7)
     agree_masked(student, S, mask)
     earlier = [(student.softmax_rows, S)]
-    for check in (keeps_dtype, leaves_inputs, works_on_meta):
+    for check in (keeps_dtype, leaves_inputs, unless_inherited, works_on_meta):
         unless_inherited(earlier, check, student.masked_softmax, S, mask)

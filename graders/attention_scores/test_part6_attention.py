@@ -6,11 +6,23 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.attention_scores.earlier_parts import gives, stable, unless_inherited
-from graders.attention_scores.inputs import BOTH_DTYPES, NONE_ONE_TWO, draw_large_scores, name_of, random_mask
+from graders.attention_scores.earlier_parts import gives, stable
+from graders.attention_scores.inputs import BOTH_DTYPES, NONE_ONE_TWO, draw_large_scores, name_of, sparse_mask
 from reference import attention_scores as ref
-from softmark import Failed, agree, draw, errs, gradients_agree, keeps_dtype, leaves_inputs, repeatable, works_on_meta
-from softmark.verdict import Category, current_test
+from softmark import (
+    Category,
+    Failed,
+    agree,
+    current_test,
+    draw,
+    errs,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    repeatable,
+    unless_inherited,
+    works_on_meta,
+)
 
 
 def processable(student, batch, n, dtype):
@@ -83,7 +95,7 @@ def test_masked_attention(student, kind):
     batch, n = (2, 3) if kind == "heads" else (3,), 5 if kind == "causal_and_padding" else 7
     Q, K, V = draw_queries_keys_values(student, batch, n)
     *batch, m, n = *Q.shape[:-1], K.shape[-2]
-    mask = random_mask(2, 1, m, n) if kind == "heads" and batch else random_mask(*batch, m, n)
+    mask = sparse_mask(2, 1, m, n) if kind == "heads" and batch else sparse_mask(*batch, m, n)
     if kind == "causal_and_padding":
         mask = ref.causal_mask(n) & ref.padding_mask(torch.tensor([4, 5, 2] if batch else 4), n)
     if kind == "blocked_queries" and sees_nowhere(student):
@@ -100,7 +112,7 @@ def test_attention_gradients(student, blocked):
     """Gradients reach queries, keys and values, and are finite where a query may look nowhere."""
     Q, K, V = draw_queries_keys_values(student, (2,))
     S = ref.scores(Q, K)
-    mask = random_mask(*S.shape)
+    mask = sparse_mask(*S.shape)
     if blocked and sees_nowhere(student):
         mask[..., 2, :] = False
     agree_attention(student, Q, K, V, mask=mask)
@@ -122,7 +134,7 @@ def test_attention_large(student, dtype, masked):
     K[..., 0, :] = Q[..., 2, :]
     Q[..., 2, :] *= size / ref.scores(Q, K)[..., 2, :].abs().max()
     K[..., 1:3, :] = K[..., :1, :] + K[..., 1:3, :] / size
-    mask = random_mask(*Q.shape[:-1], K.shape[-2])
+    mask = sparse_mask(*Q.shape[:-1], K.shape[-2])
     mask[..., :3] = True
     first = mask[0] if Q.dim() > 2 else mask
     first[1:, 1] = False
@@ -136,7 +148,7 @@ def test_attention_manners(student):
     """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
     Q, K, V = draw_queries_keys_values(student, (2,), dtype=torch.float32)
     S = ref.scores(Q, K)
-    mask = random_mask(*S.shape)
+    mask = sparse_mask(*S.shape)
     agree_attention(student, Q, K, V, mask=mask)
     repeatable(student.attention, Q, K, V, mask=mask)
     earlier = [(student.scores, Q, K), (student.softmax_rows, S), (student.masked_softmax, S, mask)]

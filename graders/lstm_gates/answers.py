@@ -2,13 +2,7 @@
 
 import torch
 
-from softmark import Failed
-from softmark.verdict import Category, Verdict
-
-
-def refuse(category, fact):
-    """The test fails, for a reason that no comparison of values would tell."""
-    raise Failed(Verdict(category, fact))
+from softmark import Category, fail
 
 
 def three_of(answer):
@@ -16,7 +10,7 @@ def three_of(answer):
     try:
         output, (h, c) = answer
     except (TypeError, ValueError):
-        refuse(Category.TYPE, "the answer is not of the form output, (h, c)")
+        fail(Category.TYPE, "the answer is not of the form output, (h, c)")
     if not all(isinstance(value, torch.Tensor) and value.is_floating_point() for value in (output, h, c)):
-        refuse(Category.TYPE, "the answer output, (h, c) does not consist of tensors of floating-point numbers")
+        fail(Category.TYPE, "the answer output, (h, c) does not consist of tensors of floating-point numbers")
     return output.detach(), h.detach(), c.detach()

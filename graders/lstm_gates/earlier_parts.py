@@ -1,7 +1,7 @@
 """What a part that builds on earlier ones needs to be also right with the student's own: a mistake is charged once."""
 
 from graders.lstm_gates.inputs import gate_values, step_inputs
-from softmark import Failed, draw, inherited
+from softmark import draw
 
 STEP = ("gate_inputs", "gates", "next_state")
 
@@ -11,11 +11,8 @@ def earlier(student, *names):
     return {name: getattr(student, name) for name in names}
 
 
-def unless_inherited(student, check, own, *args):
-    """Make a check; its failure counts unless a function of one step errs and fails it, too."""
-    try:
-        check(own, *args)
-    except Failed:
-        step = [step_inputs((5,), d=3, p=4, h=4), [draw("n h4", n=5, h4=12)], gate_values((5,), h=3)]
-        if not any(inherited(check, getattr(student, name), *inputs) for name, inputs in zip(STEP, step, strict=True)):
-            raise
+def step_with_inputs(student):
+    """Yield the student's functions of one step, each with inputs to check it with."""
+    yield student.gate_inputs, *step_inputs((5,), d=3, p=4, h=4)
+    yield student.gates, draw("n h4", n=5, h4=12)
+    yield student.next_state, *gate_values((5,), h=3)

@@ -3,7 +3,7 @@
 import torch
 
 from reference import lstm_gates as ref
-from softmark.authoring.examples import call, module, numbers
+from softmark import example, module_example, numbers
 
 
 def halves(label, *shape):
@@ -22,22 +22,22 @@ STATES = halves("h0", 2, 2, 2), halves("c0", 2, 2, 2)
 LAYER = {"input_size": 3, "hidden_size": 2}
 
 EXAMPLES = {
-    "gate_inputs": call(ref.gate_inputs, numbers("x", 3), numbers("h", 2), *weights(3, 2)),
-    "gate_inputs, a batch": call(ref.gate_inputs, numbers("x", 3, 4), numbers("h", 3, 5), *weights(4, 2, 5)),
-    "gates": call(ref.gates, numbers("z", 8)),
-    "gates, a batch": call(ref.gates, numbers("z", 3, 8)),
-    "gates, far out": call(ref.gates, FAR_OUT),
-    "next_state": call(ref.next_state, *(halves(name, 2, 3) for name in "ifgoc")),
-    "lstm": call(ref.lstm, numbers("x", 4, 2, 2), *STATE, *weights(2, 3)),
-    "lstm, from zero": call(ref.lstm, numbers("x", 3, 2, 2), None, None, *weights(2, 3)),
-    "projected_lstm": call(
+    "gate_inputs": example(ref.gate_inputs, numbers("x", 3), numbers("h", 2), *weights(3, 2)),
+    "gate_inputs, a batch": example(ref.gate_inputs, numbers("x", 3, 4), numbers("h", 3, 5), *weights(4, 2, 5)),
+    "gates": example(ref.gates, numbers("z", 8)),
+    "gates, a batch": example(ref.gates, numbers("z", 3, 8)),
+    "gates, far out": example(ref.gates, FAR_OUT),
+    "next_state": example(ref.next_state, *(halves(name, 2, 3) for name in "ifgoc")),
+    "lstm": example(ref.lstm, numbers("x", 4, 2, 2), *STATE, *weights(2, 3)),
+    "lstm, from zero": example(ref.lstm, numbers("x", 3, 2, 2), None, None, *weights(2, 3)),
+    "projected_lstm": example(
         ref.projected_lstm, numbers("x", 3, 2, 3), halves("h0", 2, 2), halves("c0", 2, 3), *weights(3, 3, 2),
         halves("W_hr", 2, 3),
     ),
-    "LSTM": module(ref.LSTM, LAYER, numbers("x", 3, 2, 3)),
-    "LSTM, two layers": module(ref.LSTM, {**LAYER, "num_layers": 2}, numbers("x", 3, 2, 3), STATES),
-    "LSTM, both directions": module(ref.LSTM, {**LAYER, "bidirectional": True}, numbers("x", 4, 2, 3), STATES),
-    "lstm_step_backward": call(
+    "LSTM": module_example(ref.LSTM, LAYER, numbers("x", 3, 2, 3)),
+    "LSTM, two layers": module_example(ref.LSTM, {**LAYER, "num_layers": 2}, numbers("x", 3, 2, 3), STATES),
+    "LSTM, both directions": module_example(ref.LSTM, {**LAYER, "bidirectional": True}, numbers("x", 4, 2, 3), STATES),
+    "lstm_step_backward": example(
         ref.lstm_step_backward, numbers("x", 3, 2), halves("h", 3, 2), halves("c", 3, 2), *weights(2, 2),
         halves("dh", 3, 2), halves("dc", 3, 2),
     ),

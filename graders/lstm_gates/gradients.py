@@ -1,26 +1,25 @@
-"""Whether the gradients of a sequence are those of the student's own values."""
+"""Check that the gradients of a sequence are those of the student's own values."""
 
 import torch
 
-from graders.lstm_gates.answers import refuse, three_of
+from graders.lstm_gates.answers import three_of
 from graders.lstm_gates.inputs import like
-from softmark import agree
-from softmark.verdict import Category, current_test
+from softmark import Category, agree, fail, within_limit
 
 
 def product(values, others):
-    """The sum of the products of all numbers; a missing gradient counts as zero."""
+    """Return the sum of the products of all numbers; a missing gradient counts as zero."""
     total = 0.0
     for value, other in zip(values, others, strict=True):
         if value is not None:
             if value.shape != other.shape:
-                refuse(Category.SHAPE, "a second call gives results of other shapes")
+                fail(Category.SHAPE, "a second call gives results of other shapes")
             total += float((value * other).sum())
     return total
 
 
 def check_gradients(value_at, gradients_of, moves):
-    """The gradients are those of the student's own values, so that a mistake in an earlier part does not matter.
+    """Check that the gradients are those of the student's own values: a mistake in an earlier part does not matter.
 
     value_at(s) is the answer (output, (h, c)) when every input has moved by s times its move.
     """
@@ -31,10 +30,8 @@ def check_gradients(value_at, gradients_of, moves):
     claimed = product(gradients_of((output, (h, c))), moves)
     ahead, behind = (product(three_of(value_at(move)), (output, h, c)) for move in (step, -step))
     slope = (ahead - behind) / (2 * step)
-    ratio = abs(slope - claimed) / (limit * (1 + abs(slope)))
-    current_test().record("gradients", ratio, None if ratio <= 1 else Category.PROPERTY)
-    if not ratio <= 1:
-        refuse(Category.PROPERTY, "the gradients are not those of the output: something cuts them off on their way")
+    fact = "the gradients are not those of the output: something cuts them off on their way"
+    within_limit(abs(slope - claimed), limit * (1 + abs(slope)), Category.PROPERTY, fact, name="gradients")
 
 
 def check_function_gradients(own, want, inputs, carried):

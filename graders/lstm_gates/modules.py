@@ -3,10 +3,8 @@
 import torch
 from torch import nn
 
-from graders.lstm_gates.answers import refuse
 from graders.lstm_gates.inputs import like
 from reference import lstm_gates as ref
-from softmark.verdict import Category
 
 
 def random_weights(*sizes, **options):
@@ -16,7 +14,7 @@ def random_weights(*sizes, **options):
 
 
 def run(cls, weights, x, state, sizes, options):
-    """What a module of that class with these weights answers; a first call must leave nothing behind."""
+    """Return what a module of this class answers with these weights; a first call must leave nothing behind."""
     module = cls(*sizes, **options)
     module.load_state_dict(weights)
     module(x, state)
@@ -29,15 +27,3 @@ def run_reference(weights, x, state, sizes, options):
 
 def in_float64(cls):
     return lambda *sizes, **options: cls(*sizes, **options).double()
-
-
-def maker(student):
-    """What makes the student's modules."""
-
-    def make(*sizes, **options):
-        module = student.LSTM(*sizes, **options)
-        if not hasattr(module, "load_state_dict"):
-            refuse(Category.TYPE, "LSTM is not a class derived from nn.Module")
-        return module
-
-    return make

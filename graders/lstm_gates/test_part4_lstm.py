@@ -3,12 +3,12 @@
 import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.lstm_gates.earlier_parts import STEP, earlier, unless_inherited
+from graders.lstm_gates.earlier_parts import STEP, earlier, step_with_inputs
 from graders.lstm_gates.gradients import check_function_gradients
 from graders.lstm_gates.inputs import sequence_inputs
-from graders.lstm_gates.pytorch import require_agreement, torch_lstm
+from graders.lstm_gates.pytorch import confirm_lstm
 from reference import lstm_gates as ref
-from softmark import agree, keeps_dtype, leaves_inputs, ops_independent_of, repeatable, works_on_meta
+from softmark import agree, keeps_dtype, leaves_inputs, ops_independent_of, repeatable, unless_inherited, works_on_meta
 
 
 @number("4.1")
@@ -27,7 +27,7 @@ def test_lstm_of_one_step(student):
 def test_lstm(student, t, n, d, h):
     """A sequence from a given state: every output and the state after the last step."""
     x, h0, c0, *weights = sequence_inputs(t, n, d, h)
-    require_agreement(ref.lstm(x, h0, c0, *weights), torch_lstm(weights)(x, (h0[None], c0[None])))
+    confirm_lstm(ref.lstm, x, h0, c0, weights)
     agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
 
 
@@ -59,7 +59,7 @@ def test_lstm_conduct(student):
     agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
     keeps_dtype(student.lstm, x, None, None, *weights)
     works_on_meta(student.lstm, x, None, None, *weights)
-    unless_inherited(student, leaves_inputs, student.lstm, x, h0, c0, *weights)
+    unless_inherited(step_with_inputs(student), leaves_inputs, student.lstm, x, h0, c0, *weights)
     repeatable(student.lstm, x, None, None, *weights)
 
 

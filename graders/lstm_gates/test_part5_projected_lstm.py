@@ -3,12 +3,12 @@
 import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.lstm_gates.earlier_parts import STEP, earlier, unless_inherited
+from graders.lstm_gates.earlier_parts import STEP, earlier, step_with_inputs
 from graders.lstm_gates.gradients import check_function_gradients
 from graders.lstm_gates.inputs import sequence_inputs
-from graders.lstm_gates.pytorch import require_agreement, torch_lstm
+from graders.lstm_gates.pytorch import confirm_lstm
 from reference import lstm_gates as ref
-from softmark import agree, keeps_dtype, leaves_inputs
+from softmark import agree, keeps_dtype, leaves_inputs, unless_inherited
 
 
 @number("5.1")
@@ -27,7 +27,7 @@ def test_projected_lstm_of_one_step(student):
 def test_projected_lstm(student, t, n, d, h, p):
     """A sequence from a given state: the next step reads the projected h."""
     x, h0, c0, *weights = sequence_inputs(t, n, d, h, p)
-    require_agreement(ref.projected_lstm(x, h0, c0, *weights), torch_lstm(weights)(x, (h0[None], c0[None])))
+    confirm_lstm(ref.projected_lstm, x, h0, c0, weights)
     agree(student.projected_lstm, ref.projected_lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
 
 
@@ -50,4 +50,4 @@ def test_projected_lstm_conduct(student):
     x, h0, c0, *weights = inputs = sequence_inputs(t=4, n=2, d=3, h=5, p=7)
     check_function_gradients(student.projected_lstm, ref.projected_lstm, inputs, earlier(student, *STEP))
     keeps_dtype(student.projected_lstm, x, None, None, *weights)
-    unless_inherited(student, leaves_inputs, student.projected_lstm, x, h0, c0, *weights)
+    unless_inherited(step_with_inputs(student), leaves_inputs, student.projected_lstm, x, h0, c0, *weights)

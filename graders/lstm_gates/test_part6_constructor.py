@@ -7,19 +7,13 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 from torch import nn
 
-from graders.lstm_gates.modules import maker
 from reference import lstm_gates as ref
-from softmark import agree, draw, uses_weights
-
-
-def outlines(parameters):
-    """The names and shapes of parameters, without their values."""
-    return {name: torch.zeros(value.shape) for name, value in parameters.items()}
+from softmark import agree, confirm_reference, draw, uses_weights, without_values
 
 
 def reference_outlines(num_layers, bidirectional):
     module = ref.LSTM(4, 6, num_layers=num_layers, bidirectional=bidirectional)
-    return outlines(dict(module.named_parameters()))
+    return without_values(dict(module.named_parameters()))
 
 
 @number("6.1")
@@ -29,17 +23,14 @@ def reference_outlines(num_layers, bidirectional):
 def test_module_parameters(student, num_layers, bidirectional):
     """The parameters have the names and shapes of nn.LSTM's."""
     options = {"num_layers": num_layers, "bidirectional": bidirectional}
-    theirs = outlines(dict(nn.LSTM(4, 6, **options).named_parameters()))
-    if {name: value.shape for name, value in theirs.items()} != {
-        name: value.shape for name, value in reference_outlines(**options).items()
-    }:
-        raise RuntimeError("the reference's parameters are not those of nn.LSTM")
+    theirs = without_values(dict(nn.LSTM(4, 6, **options).named_parameters()))
+    confirm_reference(lambda: reference_outlines(**options), lambda: theirs, "PyTorch's nn.LSTM")
 
     def own_outlines(num_layers, bidirectional):
-        return outlines(maker(student)(4, 6, num_layers=num_layers, bidirectional=bidirectional).parameters())
+        return without_values(student.LSTM(4, 6, num_layers=num_layers, bidirectional=bidirectional).parameters())
 
     agree(own_outlines, reference_outlines, **options)
-    own = maker(student)(4, 6, **options)
+    own = student.LSTM(4, 6, **options)
     own.has_entries(reference_outlines(**options))
     uses_weights(own, draw("t n d", t=3, n=2, d=4))
 
@@ -66,9 +57,9 @@ def reference_spread():
 @visibility("after_published")
 def test_module_starts_uniform(student):
     """The parameters of a new module are spread uniformly between -1/√H and 1/√H."""
-    expected = outlines(dict(nn.LSTM(24, 64, num_layers=2).named_parameters()))
-    found = maker(student)(24, 64, num_layers=2).parameters()
+    expected = without_values(dict(nn.LSTM(24, 64, num_layers=2).named_parameters()))
+    found = student.LSTM(24, 64, num_layers=2).parameters()
     own = {name: value for name, value in found.items() if name in expected}
-    agree(outlines(own), expected)
+    agree(without_values(own), expected)
     agree(lambda: spread(own, 64), reference_spread)
-    uses_weights(maker(student)(3, 2, num_layers=2), draw("t n d", t=3, n=2, d=3))
+    uses_weights(student.LSTM(3, 2, num_layers=2), draw("t n d", t=3, n=2, d=3))

@@ -7,10 +7,9 @@ from torch import nn
 
 from graders.lstm_gates.earlier_parts import earlier
 from graders.lstm_gates.inputs import sequence_inputs
-from graders.lstm_gates.modules import in_float64, maker, random_weights, run, run_reference
-from graders.lstm_gates.pytorch import require_agreement
-from softmark import Failed, agree, draw, inherited, keeps_dtype
-from softmark.verdict import Category
+from graders.lstm_gates.modules import in_float64, random_weights, run, run_reference
+from graders.lstm_gates.pytorch import NAME
+from softmark import Category, Failed, agree, confirm_reference, draw, inherited, keeps_dtype, to_float32
 
 
 def check_module(student, given, *sizes, t, n, **options):
@@ -19,30 +18,21 @@ def check_module(student, given, *sizes, t, n, **options):
     rows = options.get("num_layers", 1) * (2 if options.get("bidirectional") else 1)
     x, h0, c0 = draw("t n d", "rows n h", "rows n h", t=t, n=n, d=sizes[0], h=sizes[1], rows=rows)
     inputs = (weights, x, (h0, c0) if given else None, sizes, options)
-    require_agreement(run_reference(*inputs), run(in_float64(nn.LSTM), *inputs))
+    confirm_reference(lambda: run_reference(*inputs), lambda: run(in_float64(nn.LSTM), *inputs), NAME)
     agree_module(student, inputs)
 
 
 def agree_module(student, inputs):
     """Compare in float64; in float32 where an error comes from a part 4 that knows no other dtype."""
     try:
-        agree(lambda *inputs: run(maker(student), *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
+        agree(lambda *inputs: run(student.LSTM, *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
     except Failed as failure:
         x, _, _, *weights = sequence_inputs(t=2, n=2, d=3, h=4)
         if failure.verdict.category is not Category.ERROR or inputs[1].dtype is torch.float32:
             raise
         if not inherited(keeps_dtype, student.lstm, x, None, None, *weights):
             raise
-        agree_module(student, narrowed(inputs))
-
-
-def narrowed(value):
-    """The same in float32."""
-    if isinstance(value, dict):
-        return {name: narrowed(item) for name, item in value.items()}
-    if isinstance(value, tuple):
-        return tuple(narrowed(item) for item in value)
-    return value.float() if isinstance(value, torch.Tensor) else value
+        agree_module(student, to_float32(inputs))
 
 
 @number("6.3")

@@ -6,14 +6,13 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.lstm_gates.answers import refuse, three_of
+from graders.lstm_gates.answers import three_of
 from graders.lstm_gates.earlier_parts import earlier
 from graders.lstm_gates.gradients import check_gradients
 from graders.lstm_gates.inputs import like, sequence_inputs
-from graders.lstm_gates.modules import in_float64, maker, random_weights, run, run_reference
+from graders.lstm_gates.modules import in_float64, random_weights, run, run_reference
 from reference import lstm_gates as ref
-from softmark import agree, draw
-from softmark.verdict import Category
+from softmark import Category, agree, draw, fail
 
 P = 0.3
 FATES = torch.tensor([0, 1, 1 / (1 - P), 1 / P]).double()
@@ -34,7 +33,7 @@ def answer_of(make, x, state, layers, training, dropout):
     output, h_n, _ = three_of(module(x, (h0.contiguous(), c0.contiguous())))
     for name, value, shape in (("output", output, x.shape), ("h_n", h_n, (len(layers), *x.shape[1:]))):
         if value.shape != shape:
-            refuse(Category.SHAPE, f"LSTM: {name} has shape {tuple(value.shape)}, expected {tuple(shape)}")
+            fail(Category.SHAPE, f"LSTM: {name} has shape {tuple(value.shape)}, expected {tuple(shape)}")
     return output, h_n
 
 
@@ -49,7 +48,7 @@ def dropout_seen(make, situation, zeros, state, below, above):
     known = answer_of(make, (fates * entries[0])[None], state, [above], False, 0.0)[0][0]
     if not torch.pdist(known).min() > 1e-6:
         fact = "LSTM: dropout cannot be seen, because an upper layer's output does not tell what comes from below"
-        refuse(Category.PROPERTY, fact)
+        fail(Category.PROPERTY, fact)
     x, layers = (
         (entries[:, None].expand(zeros.shape), [above]) if SITUATIONS[situation] == 1 else (zeros, [below, above])
     )
@@ -92,7 +91,7 @@ def test_module_dropout(student, situation):
     """In training, entries between layers are dropped with probability p, the others divided by 1 - p."""
 
     def own_dropout_seen(*given):
-        return dropout_seen(maker(student), *given)
+        return dropout_seen(student.LSTM, *given)
 
     _, h0, c0, *below = sequence_inputs(t=2, n=1, d=3, h=3)
     _, _, _, *above = sequence_inputs(t=2, n=1, d=3, h=3)
@@ -110,7 +109,7 @@ def test_module_gradients(student):
     x = draw("t n d", t=3, n=2, d=4)
     moves = {name: like(value) for name, value in weights.items()}
     move_of_x = like(x)
-    own = maker(student)(4, 3, **options)
+    own = student.LSTM(4, 3, **options)
 
     def value_at(step):
         own.load_state_dict({name: value + step * moves[name] for name, value in weights.items()})
@@ -121,5 +120,5 @@ def test_module_gradients(student):
         return [found.args[0], *(found.parameters.get(name) for name in moves)]
 
     inputs = (weights, x, None, (4, 3), options)
-    agree(lambda *inputs: run(maker(student), *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
+    agree(lambda *inputs: run(student.LSTM, *inputs), run_reference, *inputs, carried=earlier(student, "lstm"))
     check_gradients(value_at, gradients_of, [move_of_x, *moves.values()])

@@ -1,8 +1,6 @@
-"""What the hidden tests draw: the inputs of attention, and masks."""
+"""The inputs of attention that hidden tests draw."""
 
 import math
-
-import torch
 
 from softmark import draw
 
@@ -17,17 +15,3 @@ def problem(m, n, D_q, D_kv, h, d_k, d_v, batch=()):
     return X_q, X_kv, W_Q / math.sqrt(D_q), W_K / math.sqrt(D_kv), W_V / math.sqrt(D_kv), h
 
 
-def causal_mask(n):
-    return torch.ones(n, n, dtype=torch.bool).tril()
-
-
-def padding_mask(lengths, n):
-    """(batch, 1, n): the first lengths[b] keys of example b."""
-    return torch.arange(n) < torch.tensor(lengths)[:, None, None]
-
-
-def random_mask(*shape):
-    """About half of the places; in every row one key at least is allowed, and one is not."""
-    x = draw("shape", shape=shape)
-    mask = (x > 0).scatter(-1, x.argmax(dim=-1, keepdim=True), True)
-    return mask.scatter(-1, x.argmin(dim=-1, keepdim=True), False)

@@ -6,10 +6,9 @@ From the isolated to the full: each test of this homework names one thing that c
 import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.multi_head.clean_function import check_clean
 from graders.multi_head.inputs import UNEVEN
 from reference import multi_head as ref
-from softmark import agree, draw, gradients_agree, raises
+from softmark import agree, draw, gradients_agree, raises, well_behaved
 
 
 @number("1.1")
@@ -64,4 +63,4 @@ def test_split_gradient(student):
 def test_split_is_a_clean_function(student):
     """dtype and device of the input, which is left as it is; the same result every time."""
     X = draw("batch T D", batch=(2,), T=5, D=12)
-    check_clean(student.split_heads, ref.split_heads, X, 3)
+    well_behaved(student.split_heads, ref.split_heads, X, 3)

@@ -3,9 +3,8 @@
 import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.multi_head.clean_function import check_clean
 from reference import multi_head as ref
-from softmark import agree, draw, gradients_agree
+from softmark import agree, draw, gradients_agree, well_behaved
 
 
 @number("2.1")
@@ -48,4 +47,4 @@ def test_merge_gradient(student):
 @visibility("after_published")
 def test_merge_is_a_clean_function(student):
     """dtype and device of the input, which is left as it is; the same result every time."""
-    check_clean(student.merge_heads, ref.merge_heads, draw("batch h T d_head", batch=(2,), h=3, T=5, d_head=4))
+    well_behaved(student.merge_heads, ref.merge_heads, draw("batch h T d_head", batch=(2,), h=3, T=5, d_head=4))

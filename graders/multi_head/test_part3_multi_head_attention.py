@@ -6,12 +6,10 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.multi_head.clean_function import check_clean
 from graders.multi_head.earlier_parts import parts_1_and_2
-from graders.multi_head.inputs import causal_mask, padding_mask, problem, random_mask
+from graders.multi_head.inputs import problem
 from reference import multi_head as ref
-from softmark import agree, gradients_agree
-from softmark.verdict import current_test
+from softmark import agree, causal_mask, current_test, gradients_agree, padding_mask, random_mask, well_behaved
 
 # All sizes of an attention problem differ from each other, and h is neither d_k nor d_v.
 SELF = {"m": 5, "n": 5, "D_q": 11, "D_kv": 11, "h": 3, "d_k": 4, "d_v": 6}
@@ -150,4 +148,4 @@ def test_attention_gradients(student):
 def test_attention_is_a_clean_function(student):
     """dtype and device of the inputs, which are left as they are; the same result every time."""
     args = *lowered(*problem(**CROSS, batch=(2,))), random_mask(2, 5, 7)
-    check_clean(student.multi_head_attention, ref.multi_head_attention, *args, carried=parts_1_and_2(student))
+    well_behaved(student.multi_head_attention, ref.multi_head_attention, *args, carried=parts_1_and_2(student))

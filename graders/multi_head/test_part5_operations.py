@@ -4,8 +4,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.multi_head.inputs import problem
 from graders.multi_head.modules import modules
-from softmark import draw, ops_independent_of, uses_inputs
-from softmark.verdict import OpCount
+from softmark import OpCount, draw, ops_independent_of, uses_inputs
 
 FEW = {"m": 3, "n": 4, "D_q": 10, "D_kv": 9, "h": 2, "d_k": 24, "d_v": 36}
 MANY_TOKENS = FEW | {"m": 23, "n": 29}

@@ -4,8 +4,7 @@ from graders.transformer_block.earlier_parts import charge, earlier, in_either_w
 from graders.transformer_block.inputs import USUAL, causal_mask, draw_block, draw_mask, random_mask, scaled
 from graders.transformer_block.manners import MANNERS
 from reference import transformer_block as ref
-from softmark import agree, gradients_agree
-from softmark.verdict import current_test
+from softmark import agree, current_test, gradients_agree
 
 
 def check_block(student, name, *args):

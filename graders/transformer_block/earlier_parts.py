@@ -4,8 +4,7 @@ import torch
 
 from graders.transformer_block.inputs import EPS, narrowed
 from reference import transformer_block as ref
-from softmark import Failed, agree, holds, inherited, keeps_dtype
-from softmark.verdict import Answer, Category, current_test
+from softmark import Answer, Category, Failed, agree, current_test, holds, inherited, keeps_dtype
 
 
 def agree_unnamed(*args, **kwargs):

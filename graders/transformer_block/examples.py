@@ -3,7 +3,7 @@
 import torch
 
 from reference import transformer_block as ref
-from softmark.authoring.examples import call, module, numbers
+from softmark import example, module_example, numbers
 
 
 def block_weights(D, d_ff):
@@ -24,17 +24,17 @@ STACK = {"vocab_size": 7, "max_len": 6, **BLOCK, "n_layers": 2}
 TOKENS = torch.tensor([[3, 0, 3], [6, 1, 1]])
 
 EXAMPLES = {
-    "layer_norm": call(ref.layer_norm, X, *NORM, 0.1),
-    "layer_norm, small numbers": call(ref.layer_norm, numbers("X", 2, 3, 4) / 1000, *NORM, 1e-5),
-    "feed_forward": call(
+    "layer_norm": example(ref.layer_norm, X, *NORM, 0.1),
+    "layer_norm, small numbers": example(ref.layer_norm, numbers("X", 2, 3, 4) / 1000, *NORM, 1e-5),
+    "feed_forward": example(
         ref.feed_forward, X, numbers("W1", 4, 5), numbers("b1", 5), numbers("W2", 5, 4), numbers("b2", 4)
     ),
-    "post_norm_block": call(ref.post_norm_block, X, P, 2),
-    "post_norm_block, masked": call(ref.post_norm_block, X, P, 2, CAUSAL),
-    "pre_norm_block": call(ref.pre_norm_block, X, P, 2),
-    "pre_norm_block, masked": call(ref.pre_norm_block, X, P, 2, CAUSAL),
-    "TransformerBlock": module(ref.TransformerBlock, BLOCK, X),
-    "TransformerBlock, norm_first": module(ref.TransformerBlock, {**BLOCK, "norm_first": True}, X, CAUSAL),
-    "Transformer": module(ref.Transformer, STACK, TOKENS),
-    "Transformer, norm_first": module(ref.Transformer, {**STACK, "norm_first": True}, TOKENS),
+    "post_norm_block": example(ref.post_norm_block, X, P, 2),
+    "post_norm_block, masked": example(ref.post_norm_block, X, P, 2, CAUSAL),
+    "pre_norm_block": example(ref.pre_norm_block, X, P, 2),
+    "pre_norm_block, masked": example(ref.pre_norm_block, X, P, 2, CAUSAL),
+    "TransformerBlock": module_example(ref.TransformerBlock, BLOCK, X),
+    "TransformerBlock, norm_first": module_example(ref.TransformerBlock, {**BLOCK, "norm_first": True}, X, CAUSAL),
+    "Transformer": module_example(ref.Transformer, STACK, TOKENS),
+    "Transformer, norm_first": module_example(ref.Transformer, {**STACK, "norm_first": True}, TOKENS),
 }

@@ -2,8 +2,7 @@
 
 import torch
 
-from softmark import Failed, agree, keeps_dtype, leaves_inputs, repeatable, works_on_meta
-from softmark.verdict import Category, Verdict
+from softmark import Category, Failed, Verdict, agree, keeps_dtype, leaves_inputs, repeatable, works_on_meta
 
 
 def check_manners(got, want, *args):

@@ -7,8 +7,7 @@ from torch import nn
 
 from graders.transformer_block.inputs import causal_mask, of_order_one
 from reference import transformer_block as ref
-from softmark import draw
-from softmark.verdict import Registry, current_test
+from softmark import Registry, current_test, draw
 
 
 def torch_layer(D, n_heads, d_ff, norm_first):

@@ -12,8 +12,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.transformer_block.inputs import EPS, batch_id, narrowed
 from graders.transformer_block.manners import check_manners
 from reference import transformer_block as ref
-from softmark import Failed, agree, draw, gradients_agree
-from softmark.verdict import Category, Verdict, current_test
+from softmark import Category, Failed, Verdict, agree, current_test, draw, gradients_agree
 
 
 def draw_tokens(batch=(), T=5, d=6, dtype=torch.float64):

@@ -7,8 +7,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.transformer_block.inputs import batch_id
 from graders.transformer_block.manners import check_manners
 from reference import transformer_block as ref
-from softmark import Failed, agree, draw, gradients_agree, ignores_padding
-from softmark.verdict import Category, Verdict
+from softmark import Category, Failed, Verdict, agree, draw, gradients_agree, ignores_padding
 
 WIDE, NARROW, SQUARE = {"T": 16, "d": 4, "d_ff": 7}, {"T": 16, "d": 6, "d_ff": 2}, {"T": 16, "d": 5, "d_ff": 5}
 

@@ -18,8 +18,7 @@ from graders.transformer_block.modules import (
     torch_layer,
 )
 from reference import transformer_block as ref
-from softmark import Failed, agree, draw, gradients_agree, uses_weights
-from softmark.verdict import current_test
+from softmark import Failed, agree, current_test, draw, gradients_agree, uses_weights
 
 NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post_norm", "pre_norm"])
 MODULES = {

@@ -24,8 +24,19 @@ from graders.transformer_block.modules import (
     torch_layer,
 )
 from reference import transformer_block as ref
-from softmark import Failed, agree, causal, draw, errs, gradients_agree, holds, raises, uses_weights
-from softmark.verdict import Answer, current_test
+from softmark import (
+    Answer,
+    Failed,
+    agree,
+    causal,
+    current_test,
+    draw,
+    errs,
+    gradients_agree,
+    holds,
+    raises,
+    uses_weights,
+)
 
 VOCABULARY, LONGEST, D, N_HEADS, D_FF, LAYERS = SMALL = 11, 9, 12, 3, 7, 2
 TOKENS = {

@@ -15,9 +15,9 @@ from tests.support.tiny_homework import course, softmark
 ROOT = Path(__file__).parents[2]
 README = "# Tiny\n\n## Conventions\n\nNone.\n\n## Part 1: twice (2 points)\n\n$$y = 2x$$\n"
 EXAMPLES = """from reference import tiny as ref
-from softmark.authoring.examples import call, numbers
+from softmark import example, numbers
 
-EXAMPLES = {"double": call(ref.double, numbers("x", 3))}
+EXAMPLES = {"double": example(ref.double, numbers("x", 3))}
 """
 BUILT = ["examples.json", "tiny.ipynb", "tiny.py"]
 

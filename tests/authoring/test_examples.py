@@ -14,7 +14,7 @@ from reference import attention_scores as attention
 from reference import multi_head
 from softmark.authoring import examples
 from softmark.authoring.build import buildable
-from softmark.authoring.examples import Call, call, encode, handout_of, module, numbers
+from softmark.authoring.examples import ExampleCall, encode, example, handout_of, module_example, numbers
 from softmark.check.public_tests import EXAMPLES, Handout, read_handout
 from softmark.check.worked_examples import NoData, Slip, WorkedExample, from_data, to_data
 from softmark.course.homework import Homework, load_homework
@@ -34,7 +34,7 @@ def homework() -> Homework:
 def written(homework: Homework, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Writes one call with these mistakes down, and reads it again."""
 
-    def write(made: Call, registry: Registry | None = None) -> dict[str, Any]:
+    def write(made: ExampleCall, registry: Registry | None = None) -> dict[str, Any]:
         monkeypatch.setattr(examples, "load_mistakes", lambda homework, files: registry or Registry())
         monkeypatch.setattr(examples, "_calls", lambda homework: {"it": made})
         data: dict[str, Any] = json.loads(encode(handout_of(homework)))
@@ -128,19 +128,19 @@ class TestHandout:
 
     def test_has_inputs_and_answer(self, written: Any) -> None:
         """A call is written with its inputs and the reference's answer to them."""
-        (example,) = written(call(attention.scores, S, K))["examples"]
-        assert (example["name"], example["call"]) == ("it", "scores")
-        assert example["args"] == [to_data(S), to_data(K)]
-        assert example["answer"] == to_data(attention.scores(S, K))
+        (entry,) = written(example(attention.scores, S, K))["examples"]
+        assert (entry["name"], entry["call"]) == ("it", "scores")
+        assert entry["args"] == [to_data(S), to_data(K)]
+        assert entry["answer"] == to_data(attention.scores(S, K))
 
     def test_has_the_weights_of_a_module(self, written: Any) -> None:
         """For a class there are the constructor's arguments and small weights, with which the answer was made."""
         made = {"d_model": 4, "n_heads": 2}
-        (example,) = written(module(multi_head.MultiHeadAttention, made, numbers("X", 3, 4)))["examples"]
+        (entry,) = written(module_example(multi_head.MultiHeadAttention, made, numbers("X", 3, 4)))["examples"]
         own = multi_head.MultiHeadAttention(**made).double()
-        own.load_state_dict({name: from_data(value) for name, value in example["weights"].items()})
-        assert example["make"] == made
-        agree(own(numbers("X", 3, 4)), from_data(example["answer"]))
+        own.load_state_dict({name: from_data(value) for name, value in entry["weights"].items()})
+        assert entry["make"] == made
+        agree(own(numbers("X", 3, 4)), from_data(entry["answer"]))
 
     def test_has_what_mistakes_answer(self, written: Any) -> None:
         """A mistake that shows is there with its answer and its words; one that does not show, or fails, is not."""
@@ -162,7 +162,7 @@ class TestHandout:
             def by_chance(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
                 return torch.rand(3, 4)
 
-        data = written(call(attention.scores, S, K), registry)
+        data = written(example(attention.scores, S, K), registry)
         assert data["mistakes"] == {"unscaled": {"says": "Not scaled.", "hint": "Scale."}}
         assert data["examples"][0]["mistakes"] == {"unscaled": to_data(S @ K.T)}
 
@@ -176,9 +176,9 @@ class TestHandout:
 
                 wrong.__name__ = name
                 mistake(attention.scores, says=name)(wrong)
-        assert "mistakes" not in written(call(attention.scores, S, K), registry)["examples"][0]
+        assert "mistakes" not in written(example(attention.scores, S, K), registry)["examples"][0]
         registry.mistakes.pop()
-        assert set(written(call(attention.scores, S, K), registry)["examples"][0]["mistakes"]) == {"first", "second"}
+        assert set(written(example(attention.scores, S, K), registry)["examples"][0]["mistakes"]) == {"first", "second"}
 
     def test_refuses_other_files(self, homework: Homework, tmp_path: Path) -> None:
         """An examples.py without EXAMPLES is named."""
@@ -216,11 +216,11 @@ def test_examples_of_the_course_are_right(name: str) -> None:
     reference = __import__(f"reference.{name}", fromlist=[name])
     handout = read_handout(ROOT / "assignments" / name)
     assert {part.number for part in handout.parts} == {part.number for part in load_homework(name, ROOT).parts}
-    for example in handout.examples:
-        got = getattr(reference, example.call)
-        if example.make is not None:
+    for worked in handout.examples:
+        got = getattr(reference, worked.call)
+        if worked.make is not None:
             got = _Doubled(got)
-        handout.worked(example.name).check(got)
+        handout.worked(worked.name).check(got)
 
 
 class _Doubled:

@@ -12,9 +12,9 @@ from tests.support.tiny_homework import HEAD, HIDDEN, REFERENCE, TOML, course, s
 ENTRY = '\n\n@mistake(ref.double, says="{says}")\ndef {name}(x):\n    {body}\n'
 LIMITS = '\n[limits]\ncpu_seconds = 0.5\n\n[[part]]\nnumber = "1"'
 EXAMPLES = """from reference import tiny as ref
-from softmark.authoring.examples import call, numbers
+from softmark import example, numbers
 
-EXAMPLES = {"double": call(ref.double, numbers("x", 4))}
+EXAMPLES = {"double": example(ref.double, numbers("x", 4))}
 """
 README = "# Tiny\n\n## Part 1: `double(x)` (2 points)\n\nTwice $x$.\n"
 PART = "# " + 108 * "-" + "\n# Part 1: double\n# " + 108 * "-" + "\n\n\ndef double("

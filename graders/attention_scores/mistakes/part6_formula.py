@@ -5,7 +5,7 @@ import math
 import torch
 
 from reference import attention_scores as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

@@ -3,7 +3,7 @@
 import torch
 
 from reference import attention_scores as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

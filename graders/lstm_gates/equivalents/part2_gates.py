@@ -5,7 +5,7 @@ import math
 import torch
 
 from reference import lstm_gates as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 
 @equivalent(ref.gates)

@@ -3,7 +3,7 @@
 import torch
 
 from reference import lstm_gates as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 
 @equivalent(ref.projected_lstm)

@@ -7,7 +7,7 @@ it to a student.
 import torch
 
 from reference import lstm_gates as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

@@ -5,7 +5,7 @@ from torch import nn
 
 from graders.lstm_gates.pieces import drop, leave, run_direction, run_layers
 from reference import lstm_gates as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

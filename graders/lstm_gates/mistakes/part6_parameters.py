@@ -5,7 +5,7 @@ from torch import nn
 
 from graders.lstm_gates.pieces import NAMES
 from reference import lstm_gates as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 def make_parameters(self, H, in_sizes, suffixes, start):

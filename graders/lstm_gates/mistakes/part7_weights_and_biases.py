@@ -4,7 +4,7 @@ import torch
 
 from graders.lstm_gates.pieces import backward_step, forward_again, from_gates, from_z
 from reference import lstm_gates as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

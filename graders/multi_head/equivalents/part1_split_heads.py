@@ -3,7 +3,7 @@
 import torch
 
 from reference import multi_head as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 
 @equivalent(ref.split_heads)

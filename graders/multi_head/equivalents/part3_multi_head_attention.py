@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from reference import multi_head as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 
 @equivalent(ref.multi_head_attention)

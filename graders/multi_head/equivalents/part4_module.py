@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from reference import multi_head as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 
 @equivalent(ref.MultiHeadAttention.forward)

@@ -4,7 +4,7 @@ import torch
 
 from graders.multi_head.pieces import attention, block, mix, project, scores
 from reference import multi_head as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

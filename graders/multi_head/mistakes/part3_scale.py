@@ -4,7 +4,7 @@ import math
 
 from graders.multi_head.pieces import block, mix, project, scores
 from reference import multi_head as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

@@ -5,7 +5,7 @@ from torch import nn
 
 from graders.multi_head.pieces import attend, packed
 from reference import multi_head as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

@@ -2,7 +2,7 @@
 
 from graders.multi_head.pieces import attend, packed
 from reference import multi_head as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

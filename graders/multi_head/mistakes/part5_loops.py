@@ -6,7 +6,7 @@ import torch
 
 from graders.multi_head.pieces import attend, block, mix, packed, project, scores
 from reference import multi_head as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

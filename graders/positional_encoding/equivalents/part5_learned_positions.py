@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 
 from reference import positional_encoding as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 
 @equivalent(ref.LearnedPositions)

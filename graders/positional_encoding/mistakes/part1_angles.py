@@ -4,7 +4,7 @@ import torch
 
 from graders.positional_encoding.pieces import pairs, positions
 from reference import positional_encoding as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 def frequencies(d):

@@ -3,7 +3,7 @@
 import torch
 
 from reference import positional_encoding as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

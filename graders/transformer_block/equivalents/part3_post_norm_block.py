@@ -4,7 +4,7 @@ import torch
 
 from graders.transformer_block.block_by_hand import attention_from_scratch, normalised
 from reference import transformer_block as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 
 def attention_head_by_head(X, p, n_heads, mask):

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from graders.transformer_block.block_by_hand import heads
 from reference import transformer_block as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 
 def new_norm(width):

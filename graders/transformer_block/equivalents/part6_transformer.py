@@ -5,7 +5,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 from reference import transformer_block as ref
-from softmark.verdict import equivalent
+from softmark import equivalent
 
 
 @equivalent(ref.Transformer)

@@ -11,7 +11,7 @@ This file: a layer norm whose mean and variance are taken over the wrong axis, o
 import torch
 
 from reference import transformer_block as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

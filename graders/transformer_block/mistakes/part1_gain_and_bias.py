@@ -2,7 +2,7 @@
 
 from graders.transformer_block.pieces import standardised
 from reference import transformer_block as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

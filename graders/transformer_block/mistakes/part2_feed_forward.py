@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from reference import transformer_block as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 @mistake(

@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 
 from reference import transformer_block as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 def make(block, d_model, n_heads, d_ff, norm_first):

@@ -16,7 +16,7 @@ from graders.transformer_block.pieces import (
     without_output_projection,
 )
 from reference import transformer_block as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 def weights_of(block):

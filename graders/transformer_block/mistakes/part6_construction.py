@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 
 from reference import transformer_block as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 def make_transformer(model, vocab_size, max_len, d_model, blocks):

@@ -4,7 +4,7 @@ import torch
 
 from graders.transformer_block.pieces import standardised
 from reference import transformer_block as ref
-from softmark.verdict import mistake
+from softmark import mistake
 
 
 def require_fitting(model, tokens):

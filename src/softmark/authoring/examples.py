@@ -3,9 +3,9 @@
 An `examples.py` names calls, with small numbers for inputs, which are never those of a hidden test:
 
     from reference import attention_scores as ref
-    from softmark.authoring.examples import call, numbers
+    from softmark import example, numbers
 
-    EXAMPLES = {"scores": call(ref.scores, numbers("Q", 2, 3), numbers("K", 4, 3))}
+    EXAMPLES = {"scores": example(ref.scores, numbers("Q", 2, 3), numbers("K", 4, 3))}
 
 Beside the right answer stands what each named mistake answers to the same call, with the words that name it: so a
 student's own machine can tell the mistake, and there is neither reference nor mistake on it. What a student can see of
@@ -44,7 +44,7 @@ MOST_ALIKE = 2
 
 
 @dataclass(frozen=True)
-class Call:
+class ExampleCall:
     """A call of the reference; for a class, `make` are the constructor's arguments."""
 
     function: Callable[..., Any]
@@ -53,18 +53,18 @@ class Call:
     make: Mapping[str, Any] | None = None
 
 
-def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
-    """A call of a reference function."""
-    return Call(function, args, kwargs)
+def example(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ExampleCall:
+    """Return a worked example: a call of a reference function with small inputs."""
+    return ExampleCall(function, args, kwargs)
 
 
-def module(cls: type[nn.Module], make: Mapping[str, Any], *args: Any, **kwargs: Any) -> Call:
-    """A call of a module of the reference, which gets small numbers for its weights."""
-    return Call(cls, args, kwargs, make)
+def module_example(cls: type[nn.Module], make: Mapping[str, Any], *args: Any, **kwargs: Any) -> ExampleCall:
+    """Return a worked example of a module: `make` are its constructor's arguments, its weights are small numbers."""
+    return ExampleCall(cls, args, kwargs, make)
 
 
 def numbers(label: str, *shape: int) -> torch.Tensor:
-    """Numbers from -2 to 2 with one decimal: the same for the same label and shape, on every machine and for ever."""
+    """Return numbers from -2 to 2 with one decimal, which depend on the label and the shape only."""
     dice = random.Random(f"{label} {shape}")
     count = torch.Size(shape).numel()
     drawn = [dice.choice([n for n in range(-20, 21) if n]) / 10 for _ in range(count)]
@@ -132,18 +132,18 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _calls(homework: Homework) -> dict[str, Call]:
+def _calls(homework: Homework) -> dict[str, ExampleCall]:
     """The EXAMPLES of the homework's examples.py; none if it has no such file."""
     file = homework.folder / "examples.py"
     if not file.exists():
         return {}
     calls = getattr(imported(file, homework), "EXAMPLES", None)
-    if not isinstance(calls, dict) or not all(isinstance(made, Call) for made in calls.values()):
+    if not isinstance(calls, dict) or not all(isinstance(made, ExampleCall) for made in calls.values()):
         raise ConfigError(str(file), 1, "EXAMPLES must be a dictionary of calls by their names")
     return calls
 
 
-def _worked(name: str, made: Call, registry: Registry) -> ExampleData:
+def _worked(name: str, made: ExampleCall, registry: Registry) -> ExampleData:
     weights = _weights(made)
     truth = computed(_callee(made, weights), made.args, dict(made.kwargs))
     return ExampleData(
@@ -158,14 +158,14 @@ def _worked(name: str, made: Call, registry: Registry) -> ExampleData:
     )
 
 
-def _weights(made: Call) -> dict[str, torch.Tensor]:
+def _weights(made: ExampleCall) -> dict[str, torch.Tensor]:
     if made.make is None:
         return {}
     shapes = {name: tensor.shape for name, tensor in made.function(**made.make).state_dict().items()}
     return {name: numbers(name, *shape) / 2 for name, shape in shapes.items()}
 
 
-def _callee(made: Call, weights: Mapping[str, torch.Tensor], plants: Planting = ()) -> Callable[..., Any]:
+def _callee(made: ExampleCall, weights: Mapping[str, torch.Tensor], plants: Planting = ()) -> Callable[..., Any]:
     """What is called: the function, or an object of the class that has the weights."""
     thing = instead(made.function, plants)
     if made.make is None:
@@ -175,7 +175,7 @@ def _callee(made: Call, weights: Mapping[str, torch.Tensor], plants: Planting = 
     return own
 
 
-def _slips(made: Call, weights: Mapping[str, torch.Tensor], truth: Truth, registry: Registry) -> dict[str, Any]:
+def _slips(made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Truth, registry: Registry) -> dict[str, Any]:
     """The answers of the mistakes that show on this example, and can be told from (almost) all others."""
     found: list[tuple[Suspect, Any]] = []
     for suspect in relevant(made.function, registry):
@@ -193,7 +193,7 @@ def _telling(suspect: Suspect, answer: Any, found: list[tuple[Suspect, Any]]) ->
     return suspect in (direct or alike) and len(said) <= MOST_ALIKE
 
 
-def _answer(made: Call, weights: Mapping[str, torch.Tensor], truth: Truth, mistake: Mistake) -> Any:
+def _answer(made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Truth, mistake: Mistake) -> Any:
     """What the mistake answers; None if that is right, no answer, or another one every time."""
     try:
         first, second = (_run(made, weights, mistake, seed) for seed in (0, 1))
@@ -205,7 +205,7 @@ def _answer(made: Call, weights: Mapping[str, torch.Tensor], truth: Truth, mista
     return first
 
 
-def _run(made: Call, weights: Mapping[str, torch.Tensor], mistake: Mistake, seed: int) -> Any:
+def _run(made: ExampleCall, weights: Mapping[str, torch.Tensor], mistake: Mistake, seed: int) -> Any:
     plants = [(mistake.target, stand_in(mistake.target, mistake.variant))]
     args, kwargs = map_tensors((made.args, dict(made.kwargs)), torch.Tensor.clone)
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings(), planted(plants):

@@ -9,11 +9,11 @@ from softmark.verdict.call_properties import (
     raises,
     works_on_meta,
 )
-from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable
-from softmark.verdict.carried import errs, holds, inherited
+from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule
+from softmark.verdict.carried import errs, holds, inherited, unless_inherited
 from softmark.verdict.context import Check, TestContext, activate, current_test
 from softmark.verdict.diagnose import common_causes, require_seen
-from softmark.verdict.draw import draw
+from softmark.verdict.draw import causal_mask, draw, draw_integers, padding_mask, random_mask, to_float32
 from softmark.verdict.gradients import gradients_agree
 from softmark.verdict.mistakes import (
     Equivalent,
@@ -23,6 +23,14 @@ from softmark.verdict.mistakes import (
     collecting,
     equivalent,
     mistake,
+)
+from softmark.verdict.own_checks import (
+    confirm_reference,
+    fail,
+    naming_only,
+    well_behaved,
+    within_limit,
+    without_values,
 )
 from softmark.verdict.properties import (
     batch_independent,
@@ -51,18 +59,23 @@ __all__ = [
     "Registry",
     "Standing",
     "StudentCallable",
+    "StudentModule",
     "TestContext",
     "Verdict",
     "activate",
     "agree",
     "batch_independent",
     "causal",
+    "causal_mask",
     "collecting",
     "common_causes",
+    "confirm_reference",
     "current_test",
     "draw",
+    "draw_integers",
     "equivalent",
     "errs",
+    "fail",
     "gradients_agree",
     "holds",
     "ignores_padding",
@@ -70,13 +83,21 @@ __all__ = [
     "keeps_dtype",
     "leaves_inputs",
     "mistake",
+    "naming_only",
     "ops_independent_of",
+    "padding_mask",
     "permutation_equivariant",
     "raises",
+    "random_mask",
     "repeatable",
     "require_seen",
     "rows_sum_to_one",
+    "to_float32",
+    "unless_inherited",
     "uses_inputs",
     "uses_weights",
+    "well_behaved",
+    "within_limit",
+    "without_values",
     "works_on_meta",
 ]

@@ -61,6 +61,34 @@ class StudentCallable(Protocol):
     def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
 
 
+class StudentModule(StudentCallable, Protocol):
+    """An object of the student's, such as an nn.Module, that stays behind the wall. All its other methods work, too."""
+
+    def parameters(self) -> dict[str, torch.Tensor]:
+        """Return every parameter by its name."""
+        ...
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Return every parameter and buffer by its name."""
+        ...
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Give the module these weights and their dtype; fail if a name is missing or a shape does not fit."""
+        ...
+
+    def has_entries(self, expected: Mapping[str, torch.Tensor]) -> None:
+        """Fail unless the state_dict has these names and shapes and no others."""
+        ...
+
+    def train(self, mode: bool = True) -> StudentModule:
+        """Put the module into training mode."""
+        ...
+
+    def eval(self) -> StudentModule:
+        """Put the module into evaluation mode."""
+        ...
+
+
 def named(got: Any, text: str) -> str:
     """Return the text with "argument 2" replaced by the name of that argument, where the callable knows it."""
     takes: Sequence[str] = getattr(got, "argument_names", ())

@@ -40,11 +40,15 @@ _ASKED_AGAIN = 2
 
 
 def holds(check: Callable[..., object], *args: Any, **kwargs: Any) -> bool:
-    """Return whether a check passes."""
+    """Return whether a check passes. The mistake behind a failure is not looked for."""
+    case = current_test()
+    budget, case.budget = case.budget, 0.0
     try:
         check(*args, **kwargs)
     except Failed:
         return False
+    finally:
+        case.budget = budget
     return True
 
 
@@ -63,6 +67,21 @@ def inherited(check: Callable[..., object], function: Any, *args: Any, **kwargs:
     return True
 
 
+def unless_inherited(
+    earlier: Iterable[tuple[Any, ...]], check: Callable[..., object], *args: Any, **kwargs: Any
+) -> None:
+    """Make a check of a later part; its failure counts unless an earlier part that errs fails the check, too.
+
+    Each entry of `earlier` is a student's earlier function followed by the arguments to check it with. It is read only
+    after a failure, so it may be a generator.
+    """
+    try:
+        check(*args, **kwargs)
+    except Failed:
+        if not any(inherited(check, *part) for part in earlier):
+            raise
+
+
 def require_called(want: Any, earlier: Iterable[str]) -> None:
     """Refuse names that the reference does not call: a carried part that can never be carried is a slip in a test."""
     for name in earlier:
@@ -77,7 +96,7 @@ def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., An
     stood = {name: case.standing_of(name) for name in earlier}
     want = truth.want
     plants = [
-        _Earlier(name, _target(want, name), student, stood[name])
+        _Earlier(str(getattr(student, "name", name)), _target(want, name), student, stood[name])
         for name, student in earlier.items()
         if stood[name].errs
     ]

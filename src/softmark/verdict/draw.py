@@ -1,12 +1,14 @@
-"""Random inputs of a hidden test, by the names of their axes."""
+"""Inputs of a hidden test: random tensors by the names of their axes, token ids, masks."""
 
 from __future__ import annotations
 
-from typing import overload
+from collections.abc import Sequence
+from typing import Any, overload
 
 import torch
 
 from softmark.verdict.context import current_test
+from softmark.verdict.leaves import map_tensors
 
 Size = int | tuple[int, ...]
 
@@ -20,7 +22,7 @@ def draw(
 
 
 def draw(*specs: str, dtype: torch.dtype = torch.float64, **sizes: Size) -> torch.Tensor | tuple[torch.Tensor, ...]:
-    """Standard normal tensors: `q, k = draw("n d_k", "m d_k", n=5, m=7, d_k=3)`.
+    """Return standard normal tensors: `q, k = draw("n d_k", "m d_k", n=5, m=7, d_k=3)`.
 
     A name whose size is a tuple spreads over that many axes, none for `()`: `draw("batch n d", batch=(2, 3), …)`.
     One spec gives a tensor, several a tuple. The numbers depend on the case's seed and on the order of the draws only.
@@ -32,6 +34,38 @@ def draw(*specs: str, dtype: torch.dtype = torch.float64, **sizes: Size) -> torc
         torch.randn(_shape(spec, sizes), generator=generator, dtype=torch.float64).to(dtype) for spec in specs
     )
     return tensors[0] if len(tensors) == 1 else tensors
+
+
+def draw_integers(low: int, high: int, spec: str, /, **sizes: Size) -> torch.Tensor:
+    """Return random integers from `low` to `high - 1`, such as token ids: `draw_integers(0, 11, "n T", n=2, T=5)`.
+
+    The axes are named as for `draw`.
+    """
+    return torch.randint(low, high, _shape(spec, sizes), generator=current_test().generator)
+
+
+def causal_mask(length: int) -> torch.Tensor:
+    """Return the mask (length, length) that is True where a token may look: at itself and at earlier ones."""
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+def padding_mask(lengths: Sequence[int], length: int) -> torch.Tensor:
+    """Return the mask (batch, 1, length) that is True at the first `lengths[b]` tokens of example b."""
+    return torch.arange(length) < torch.tensor(lengths)[:, None, None]
+
+
+def random_mask(*shape: int) -> torch.Tensor:
+    """Return a random mask, True at about half of the places; each row has a True and a False at least."""
+    if not shape or shape[-1] < 2:
+        raise ValueError(f"random_mask{shape}: the last axis needs two places, one for True and one for False")
+    content = draw("shape", shape=shape)
+    mask = (content > 0).scatter(-1, content.argmax(dim=-1, keepdim=True), True)
+    return mask.scatter(-1, content.argmin(dim=-1, keepdim=True), False)
+
+
+def to_float32(value: Any) -> Any:
+    """Return the value with each tensor of real numbers in float32; it may be nested in tuples, lists, dictionaries."""
+    return map_tensors(value, lambda tensor: tensor.float() if tensor.is_floating_point() else tensor)
 
 
 def _shape(spec: str, sizes: dict[str, Size]) -> tuple[int, ...]:

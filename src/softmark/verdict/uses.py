@@ -7,25 +7,16 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
 from softmark.records.verdict import Category, Failed, Verdict
-from softmark.verdict.callee import StudentCallable, ask, named
+from softmark.verdict.callee import StudentCallable, StudentModule, ask, named
 from softmark.verdict.context import current_test
 from softmark.verdict.draw import draw
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.truth import numeric_leaves
-
-
-class StudentModule(StudentCallable, Protocol):
-    """A module of the student's with its parameters."""
-
-    def parameters(self) -> dict[str, torch.Tensor]: ...
-
-    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None: ...
 
 
 def uses_weights(own: StudentModule, *args: Any) -> None:

@@ -1,0 +1,103 @@
+"""The pieces a hidden test builds a check of its own from, beyond `agree` and the properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import torch
+
+from softmark.records.verdict import Category, Failed, Verdict
+from softmark.verdict.agree import agree
+from softmark.verdict.call_properties import keeps_dtype, leaves_inputs, works_on_meta
+from softmark.verdict.callee import StudentCallable
+from softmark.verdict.context import current_test
+from softmark.verdict.draw import to_float32
+from softmark.verdict.leaves import flatten, tensor_of
+from softmark.verdict.mistakes import Registry
+from softmark.verdict.properties import repeatable
+
+_WITNESS_TOLERANCE = 1e-9
+_CONFIRMED: set[tuple[str, int, str]] = set()
+"""Test id, seed and witness of each comparison that held: it does not depend on the submission."""
+
+
+def fail(category: Category, fact: str) -> NoReturn:
+    """Fail the test with a category and a fact of its own.
+
+    Students read the fact whatever the test's visibility is: it must not name a hidden input or an expected value.
+    """
+    raise Failed(Verdict(category, fact))
+
+
+def within_limit(error: float, limit: float, category: Category, fact: str, *, name: str = "value") -> None:
+    """Fail with this category and fact if the error is above the limit, or NaN.
+
+    `softmark verify` reads how far the error was from the limit; `name` says in its table what was compared.
+    """
+    ratio = error / limit
+    held = ratio <= 1
+    current_test().record(name, ratio, None if held else category)
+    if not held:
+        fail(category, fact)
+
+
+def confirm_reference(reference: Callable[[], Any], witness: Callable[[], Any], name: str) -> None:
+    """Raise RuntimeError if the reference disagrees with a second witness, such as PyTorch's own module.
+
+    Both are functions without arguments. Their values must have the same structure and shapes, and agree to 1e-9. The
+    comparison does not depend on the submission, so it is made once for each case of a test. A disagreement is an
+    error of the course, and costs no student a mark.
+    """
+    case = current_test()
+    key = (case.id, case.seed, name)
+    if case.id and key in _CONFIRMED:
+        return
+    ours, theirs = dict(flatten(reference())), dict(flatten(witness()))
+    if ours.keys() != theirs.keys() or not all(_close(ours[path], theirs[path]) for path in ours):
+        raise RuntimeError(f"the reference and {name} disagree")
+    _CONFIRMED.add(key)
+
+
+def _close(ours: Any, theirs: Any) -> bool:
+    a, b = tensor_of(ours), tensor_of(theirs)
+    return a.shape == b.shape and torch.allclose(a, b, rtol=_WITNESS_TOLERANCE, atol=_WITNESS_TOLERANCE)
+
+
+def without_values(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return parameters by name with every number 0: what two modules have in common that start from random weights."""
+    return {name: torch.zeros(value.shape) for name, value in parameters.items()}
+
+
+def well_behaved(
+    got: StudentCallable,
+    want: Callable[..., Any],
+    *args: Any,
+    carried: Mapping[str, Callable[..., Any]] | None = None,
+    **kwargs: Any,
+) -> None:
+    """Check everything but the numbers in float64: right in float32, and four properties of how a function is called.
+
+    The dtype of the inputs is kept, the inputs are left alone, a second call gives the same, any device will do.
+    """
+    narrow_args, narrow_kwargs = to_float32((args, kwargs))
+    agree(got, want, *narrow_args, carried=carried, **narrow_kwargs)
+    keeps_dtype(got, *args, **kwargs)
+    leaves_inputs(got, *args, **kwargs)
+    repeatable(got, *args, **kwargs)
+    works_on_meta(got, *args, **kwargs)
+
+
+@contextmanager
+def naming_only(target: str) -> Iterator[None]:
+    """Inside this block, name only the mistakes of one function or class, not those of the functions it calls."""
+    case = current_test()
+    everything = case.mistakes
+    if everything is not None:
+        of_target = [m for m in everything.mistakes if m.target_name.partition(".")[0] == target]
+        case.mistakes = Registry(of_target)
+    try:
+        yield
+    finally:
+        case.mistakes = everything
