@@ -13,5 +13,3 @@ def problem(m, n, D_q, D_kv, h, d_k, d_v, batch=()):
     sizes = {"D_q": D_q, "D_kv": D_kv, "hd_k": h * d_k, "hd_v": h * d_v}
     W_Q, W_K, W_V = draw("D_q hd_k", "D_kv hd_k", "D_kv hd_v", **sizes)
     return X_q, X_kv, W_Q / math.sqrt(D_q), W_K / math.sqrt(D_kv), W_V / math.sqrt(D_kv), h
-
-

@@ -1,10 +1,10 @@
 """The checks of parts 3 and 4, which are the same for the post-norm and the pre-norm block."""
 
 from graders.transformer_block.earlier_parts import charge, earlier, in_either_width, in_float32, parts_1_and_2
-from graders.transformer_block.inputs import USUAL, causal_mask, draw_block, draw_mask, random_mask, scaled
+from graders.transformer_block.inputs import USUAL, draw_block, draw_mask, mask_with_allowed_keys, scaled
 from graders.transformer_block.manners import MANNERS
 from reference import transformer_block as ref
-from softmark import agree, current_test, gradients_agree
+from softmark import agree, causal_mask, current_test, gradients_agree
 
 
 def check_block(student, name, *args):
@@ -41,7 +41,7 @@ def check_block_gradients(student, name):
 
 def check_block_manners(student, name):
     X, p, n_heads = in_float32(student, draw_block((2,), **USUAL))
-    args = X, p, n_heads, random_mask(2, 5, 5)
+    args = X, p, n_heads, mask_with_allowed_keys(2, 5, 5)
     check_block(student, name, *args)
     for check in MANNERS:
         charge(student, check, getattr(student, name), getattr(ref, name), args, parts_1_and_2(X, p))

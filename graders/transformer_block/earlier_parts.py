@@ -2,23 +2,13 @@
 
 import torch
 
-from graders.transformer_block.inputs import EPS, narrowed
+from graders.transformer_block.inputs import EPS
 from reference import transformer_block as ref
-from softmark import Answer, Category, Failed, agree, current_test, holds, inherited, keeps_dtype
-
-
-def agree_unnamed(*args, **kwargs):
-    """`agree` without looking for the mistake's name."""
-    case = current_test()
-    budget, case.budget = case.budget, 0.0
-    try:
-        agree(*args, **kwargs)
-    finally:
-        case.budget = budget
+from softmark import Answer, Category, Failed, agree, holds, inherited, keeps_dtype, to_float32
 
 
 def earlier(student, *names):
-    """The student's own earlier functions, each with the reference's in its place where it cannot be called."""
+    """Return the student's own earlier functions; the reference's answers where one cannot be called."""
     return {name: OwnOrReference(getattr(student, name), getattr(ref, name)) for name in names}
 
 
@@ -30,7 +20,7 @@ class OwnOrReference:
         return self.call(args, kwargs).value
 
     def call(self, args, kwargs):
-        """What the student's function answers and does to its inputs, or what the reference answers."""
+        """Return what the student's function answers and does to its inputs, or what the reference answers."""
         try:
             return self.own.call(args, kwargs)
         except Failed:
@@ -50,18 +40,21 @@ def charge(student, check, own, want, args, before):
 
 
 def is_to_blame(check, own, want, args, make=lambda own: own):
-    """Whether an earlier function, or what is made of an earlier class, errs and fails a check although it is right."""
+    """Return whether an earlier function, or what is made of an earlier class, errs and fails a check.
+
+    Only a failure with right numbers counts: wrong numbers are judged elsewhere.
+    """
 
     def check_if_right(own):
         made = make(own)
-        if holds(agree_unnamed, made, want, *args):
+        if holds(agree, made, want, *args):
             check(made, want, *args)
 
     return inherited(check_if_right, own)
 
 
 def parts_1_and_2(X, p):
-    """The earlier parts of a block, with arguments of its kind."""
+    """Return the earlier parts of a block, with arguments of its kind."""
     return [
         ("layer_norm", (X, p["gain1"], p["bias1"], EPS)),
         ("feed_forward", (X, p["W1"], p["b1"], p["W2"], p["b2"])),
@@ -75,7 +68,7 @@ def in_either_width(check, student, *given):
     except Failed as failure:
         if failure.verdict.category is not Category.ERROR or keeps_float64(student):
             raise
-        check(student, *narrowed(given))
+        check(student, *to_float32(given))
 
 
 def keeps_float64(student):
@@ -83,12 +76,12 @@ def keeps_float64(student):
 
 
 def keeps(student, dtype):
-    """Whether parts 1 and 2 give results of the dtype of their inputs; they do unless they err."""
+    """Return whether parts 1 and 2 give results of the dtype of their inputs; they do unless they err."""
     X, b = torch.eye(3, dtype=dtype), torch.ones(3, dtype=dtype)
     parts = (student.layer_norm, (X, b, b, EPS)), (student.feed_forward, (X, X, b, X, b))
     return not any(inherited(keeps_dtype, part, *given, dtypes=[dtype]) for part, given in parts)
 
 
 def in_float32(student, value):
-    """A value in float32, if parts 1 and 2 know that dtype."""
-    return narrowed(value) if keeps(student, torch.float32) else value
+    """Return the value in float32, if parts 1 and 2 know that dtype."""
+    return to_float32(value) if keeps(student, torch.float32) else value

@@ -2,9 +2,7 @@
 
 import math
 
-import torch
-
-from softmark import draw
+from softmark import causal_mask, draw, padding_mask
 
 EPS = 1e-5
 
@@ -13,25 +11,8 @@ def batch_id(batch):
     return f"batch{len(batch)}" if isinstance(batch, tuple) else None
 
 
-def narrowed(value):
-    if isinstance(value, dict):
-        return {name: narrowed(w) for name, w in value.items()}
-    if isinstance(value, tuple):
-        return tuple(narrowed(item) for item in value)
-    return value.float() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
-
-
-def causal_mask(n):
-    return torch.ones(n, n, dtype=torch.bool).tril()
-
-
-def padding_mask(lengths, n):
-    """(batch, 1, n): the first lengths[b] tokens of example b."""
-    return torch.arange(n) < torch.tensor(lengths)[:, None, None]
-
-
-def random_mask(*shape):
-    """About half of the places; every row has an allowed key."""
+def mask_with_allowed_keys(*shape):
+    """Return a mask that is True at about half of the places; each row has an allowed key, and may have all."""
     mask = draw("shape", shape=shape) > 0
     first = draw("shape", shape=shape).argmax(dim=-1, keepdim=True)
     return mask.scatter(-1, first, True)
@@ -82,6 +63,6 @@ def draw_mask(kind, T):
     return {
         "causal": ((3,), causal_mask(T)),
         "padding": ((3,), padding_mask([T - 1, 2, T], T)),
-        "each_example": ((3,), random_mask(3, T, T)),
-        "two_batch_axes": ((2, 3), random_mask(2, 1, T, T)),
+        "each_example": ((3,), mask_with_allowed_keys(3, T, T)),
+        "two_batch_axes": ((2, 3), mask_with_allowed_keys(2, 1, T, T)),
     }[kind]

@@ -1,17 +1,8 @@
-"""What any solution is asked for besides right numbers: dtypes, inputs left alone, repeatability, any device."""
+"""Checks of a block that need no reference: the dtype, inputs left alone, repeatability, any device, both modes."""
 
 import torch
 
-from softmark import Category, Failed, Verdict, agree, keeps_dtype, leaves_inputs, repeatable, works_on_meta
-
-
-def check_manners(got, want, *args):
-    """Right in float32 as well; the dtype kept; inputs unchanged; no memory of earlier calls; any device."""
-    agree(got, want, *args)
-    keeps_dtype(got, *args)
-    leaves_inputs(got, *args)
-    repeatable(got, *args)
-    works_on_meta(got, *args)
+from softmark import Category, Failed, agree, fail, keeps_dtype, leaves_inputs, repeatable, works_on_meta
 
 
 def without_reference(check):
@@ -34,5 +25,4 @@ def same_in_both_modes(own, *args):
     except Failed as failure:
         if failure.verdict.category is Category.ERROR:
             raise
-        fact = f"{own.name} gives other results in train() than in eval()"
-        raise Failed(Verdict(Category.PROPERTY, fact)) from failure
+        fail(Category.PROPERTY, f"{own.name} gives other results in train() than in eval()")

@@ -1,17 +1,16 @@
 """What the tests of parts 5 and 6 share: modules with given weights, PyTorch's, the reference's and the student's."""
 
-from contextlib import contextmanager
 from functools import cache
 
 from torch import nn
 
-from graders.transformer_block.inputs import causal_mask, of_order_one
+from graders.transformer_block.inputs import of_order_one
 from reference import transformer_block as ref
-from softmark import Registry, current_test, draw
+from softmark import causal_mask, draw
 
 
 def torch_layer(D, n_heads, d_ff, norm_first):
-    """PyTorch's own block."""
+    """Return PyTorch's own block."""
     return nn.TransformerEncoderLayer(D, n_heads, d_ff, dropout=0.0, norm_first=norm_first, batch_first=True)
 
 
@@ -21,13 +20,13 @@ def torch_shapes(D, n_heads, d_ff):
 
 
 def draw_module_weights(D, n_heads, d_ff):
-    """Weights of order one for every parameter of PyTorch's own block, by name."""
+    """Draw weights of order one for every parameter of PyTorch's own block, by name."""
     drawn = {name: draw("shape", shape=shape) for name, shape in torch_shapes(D, n_heads, d_ff).items()}
     return {name: of_order_one(w, fan_in=w.shape[-1]) for name, w in drawn.items()}
 
 
 def loaded(module, weights):
-    """The module with these weights, in their dtype. A student's module takes it by itself."""
+    """Return the module with these weights, in their dtype. A student's module takes the dtype by itself."""
     if isinstance(module, nn.Module):
         module.load_state_dict(weights, assign=True)
     else:
@@ -40,9 +39,9 @@ def run_block(weights, X, mask, *sizes):
 
 
 def run_block_by_block(weights, tokens, vocab_size, max_len, d_model, n_heads, d_ff, n_layers, norm_first):
-    """A transformer's blocks are run one by one, so that the student's own block can stand in for each.
+    """Run a transformer's blocks one by one, so that the student's own block can stand in for each.
 
-    It must stand in the same file as `run_block`: that name is replaced there.
+    This function must stand in the same file as `run_block`: that name is replaced there.
     """
     T = tokens.shape[-1]
     X = weights["embed.weight"][tokens] + weights["positions"][:T]
@@ -54,31 +53,19 @@ def run_block_by_block(weights, tokens, vocab_size, max_len, d_model, n_heads, d
 
 
 def own_runner(student):
-    """`run_block` with the student's class."""
+    """Return `run_block` with the student's class."""
 
     def run_own_block(weights, X, mask, *sizes):
         module = loaded(student.TransformerBlock(*sizes[:3], norm_first=sizes[3]), weights)
         return module(X) if mask is None else module(X, mask)
 
+    run_own_block.name = "TransformerBlock"
     return run_own_block
 
 
 FUNCTIONS = ("layer_norm", "feed_forward", "post_norm_block", "pre_norm_block")
 
 
-@contextmanager
-def naming_first(cls):
-    """Name mistakes of one class only: those of the functions it calls wait until none of its own fits."""
-    case = current_test()
-    everything = case.mistakes
-    if everything is not None:
-        case.mistakes = Registry([m for m in everything.mistakes if m.target_name.startswith(f"{cls}.")])
-    try:
-        yield
-    finally:
-        case.mistakes = everything
-
-
 def named(entries, names):
-    """Those of the entries that the handout names."""
+    """Return the entries that the handout names."""
     return {name: value for name, value in entries.items() if name in names}

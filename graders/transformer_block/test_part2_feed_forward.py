@@ -5,9 +5,8 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.transformer_block.inputs import batch_id
-from graders.transformer_block.manners import check_manners
 from reference import transformer_block as ref
-from softmark import Category, Failed, Verdict, agree, draw, gradients_agree, ignores_padding
+from softmark import Category, Failed, agree, draw, fail, gradients_agree, ignores_padding, well_behaved
 
 WIDE, NARROW, SQUARE = {"T": 16, "d": 4, "d_ff": 7}, {"T": 16, "d": 6, "d_ff": 2}, {"T": 16, "d": 5, "d_ff": 5}
 
@@ -61,8 +60,7 @@ def tokens_apart(got, X, *rest):
     except Failed as failure:
         if failure.verdict.category is not Category.PROPERTY:
             raise
-        fact = "what comes out for a token changes with the other tokens of the sequence"
-        raise Failed(Verdict(Category.PROPERTY, fact)) from failure
+        fail(Category.PROPERTY, "what comes out for a token changes with the other tokens of the sequence")
 
 
 @number("2.4")
@@ -78,4 +76,4 @@ def test_feed_forward_gradients(student):
 @visibility("after_published")
 def test_feed_forward_manners(student):
     """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
-    check_manners(student.feed_forward, ref.feed_forward, *draw_feed_forward((2,), torch.float32, **WIDE))
+    well_behaved(student.feed_forward, ref.feed_forward, *draw_feed_forward((2,), torch.float32, **WIDE))

@@ -1,24 +1,32 @@
 """Hidden tests, part 5: the block as a module."""
 
 import pytest
-import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.transformer_block.earlier_parts import charge, earlier, in_either_width, in_float32, parts_1_and_2
-from graders.transformer_block.inputs import MASKS, draw_mask, random_mask, scaled
+from graders.transformer_block.inputs import MASKS, draw_mask, mask_with_allowed_keys, scaled
 from graders.transformer_block.manners import MODULE_MANNERS, same_in_both_modes
 from graders.transformer_block.modules import (
     FUNCTIONS,
     draw_module_weights,
     loaded,
     named,
-    naming_first,
     own_runner,
     run_block,
     torch_layer,
 )
 from reference import transformer_block as ref
-from softmark import Failed, agree, current_test, draw, gradients_agree, uses_weights
+from softmark import (
+    Failed,
+    agree,
+    confirm_reference,
+    current_test,
+    draw,
+    gradients_agree,
+    naming_only,
+    uses_weights,
+    without_values,
+)
 
 NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post_norm", "pre_norm"])
 MODULES = {
@@ -27,32 +35,26 @@ MODULES = {
     "two_batches": {"batch": (3, 6), "T": 4, "D": 10, "n_heads": 2, "d_ff": 16},
     "one_token": {"batch": (6,), "T": 1, "D": 6, "n_heads": 1, "d_ff": 6},
 }
-SAME_AS_TORCH = set()
-"""The cases in which the reference was found to agree with PyTorch: it does so for every submission, or for none."""
+TORCH = "PyTorch's nn.TransformerEncoderLayer"
 
 
-def require_same_as_torch(weights, X, mask, *sizes):
-    """PyTorch's own module gives the reference's numbers. Its masks are True where looking is forbidden."""
-    if current_test().id in SAME_AS_TORCH:
-        return
+def run_torch(weights, X, mask, *sizes):
+    """Return what PyTorch's own module answers. Its masks are True where looking is forbidden."""
     T, D = X.shape[-2:]
     blocked = None
     if mask is not None:
         blocked = ~mask.expand(*X.shape[:-2], T, T).reshape(-1, T, T).repeat_interleave(sizes[1], dim=0)
-    theirs = loaded(torch_layer(*sizes), weights)(X.reshape(-1, T, D), src_mask=blocked)
-    if not torch.allclose(run_block(weights, X, mask, *sizes), theirs.reshape(X.shape), rtol=1e-9, atol=1e-9):
-        raise RuntimeError("the reference and PyTorch's nn.TransformerEncoderLayer disagree")
-    SAME_AS_TORCH.add(current_test().id)
+    return loaded(torch_layer(*sizes), weights)(X.reshape(-1, T, D), src_mask=blocked).reshape(X.shape)
 
 
 def check_module(student, weights, X, mask, *sizes):
-    """The student's module gives the reference's numbers."""
+    """Check that the student's module gives the reference's numbers."""
     in_either_width(agree_module, student, weights, X, mask, *sizes)
 
 
 def agree_module(student, *given):
     own, carried = own_runner(student), earlier(student, *FUNCTIONS)
-    with naming_first("TransformerBlock"):
+    with naming_only("TransformerBlock"):
         try:
             agree(own, run_block, *given, carried=carried)
             return
@@ -63,8 +65,8 @@ def agree_module(student, *given):
 
 
 def check_like_torch(student, *given):
-    """The student's module gives the numbers of PyTorch's."""
-    require_same_as_torch(*given)
+    """Check that the student's module gives the numbers of PyTorch's."""
+    confirm_reference(lambda: run_block(*given), lambda: run_torch(*given), TORCH)
     check_module(student, *given)
 
 
@@ -75,11 +77,9 @@ def check_module_of(student, norm_first, batch, T, D, n_heads, d_ff):
 
 
 def outlines(parameters):
-    """Names and shapes, with the values of the norms alone, whose start is prescribed."""
-    return {
-        name: value.detach() if name.startswith("norm") else torch.zeros(value.shape)
-        for name, value in parameters.items()
-    }
+    """Return names and shapes, with the values of the norms alone, whose start is prescribed."""
+    norms = {name: value.detach() for name, value in parameters.items() if name.startswith("norm")}
+    return without_values(parameters) | norms
 
 
 def reference_outlines(*sizes):
@@ -94,10 +94,7 @@ def test_module_parameters(student, norm_first):
     """The parameters of nn.TransformerEncoderLayer, by name and shape; gains start as 1, the norms' biases as 0."""
     sizes = 6, 2, 5, norm_first
     theirs = torch_layer(*sizes).state_dict()
-    if {name: w.shape for name, w in theirs.items()} != {
-        name: w.shape for name, w in ref.TransformerBlock(*sizes).named_parameters()
-    }:
-        raise RuntimeError("the reference's parameters are not those of nn.TransformerEncoderLayer")
+    confirm_reference(lambda: without_values(reference_outlines(*sizes)), lambda: without_values(theirs), TORCH)
 
     def own_outlines(*sizes):
         return outlines(student.TransformerBlock(*sizes[:3], norm_first=sizes[3]).parameters())
@@ -158,7 +155,11 @@ def test_module_eps(student, norm_first):
 def test_module_gradients(student, norm_first):
     """Gradients reach the tokens and every parameter."""
     sizes = 12, 3, 7, norm_first
-    weights, X, mask = draw_module_weights(*sizes[:3]), draw("batch T D", batch=(2,), T=5, D=12), random_mask(2, 5, 5)
+    weights, X, mask = (
+        draw_module_weights(*sizes[:3]),
+        draw("batch T D", batch=(2,), T=5, D=12),
+        mask_with_allowed_keys(2, 5, 5),
+    )
     check_like_torch(student, weights, X, mask, *sizes)
     if current_test().carried:
         return  # the gradients of a result that stands on other earlier parts are other ones
@@ -169,7 +170,7 @@ def test_module_gradients(student, norm_first):
 
 
 def parts_1_to_4(weights, X, mask, D, n_heads, d_ff, norm_first):
-    """The earlier parts of a module, with the arguments it calls them with."""
+    """Return the earlier parts of a module, with the arguments it calls them with."""
     p, block = weights_by_part(weights), "pre_norm_block" if norm_first else "post_norm_block"
     return [*parts_1_and_2(X, p), (block, (X, p, n_heads, mask))]
 
@@ -180,7 +181,11 @@ def parts_1_to_4(weights, X, mask, D, n_heads, d_ff, norm_first):
 def test_module_manners(student):
     """The same in eval mode and every time, in float32 and on any device; inputs and parameters are left alone."""
     sizes = 12, 3, 7, True
-    weights, X, mask = draw_module_weights(*sizes[:3]), draw("batch T D", batch=(2,), T=5, D=12), random_mask(2, 5, 5)
+    weights, X, mask = (
+        draw_module_weights(*sizes[:3]),
+        draw("batch T D", batch=(2,), T=5, D=12),
+        mask_with_allowed_keys(2, 5, 5),
+    )
     weights, X = in_float32(student, (weights, X))
     own = loaded(student.TransformerBlock(*sizes[:3], norm_first=True), weights)
     same_in_both_modes(own, X, mask)
@@ -191,7 +196,7 @@ def test_module_manners(student):
 
 
 def weights_by_part(weights):
-    """PyTorch's weights under the names of parts 3 and 4, as (in, out)."""
+    """Return PyTorch's weights under the names of parts 3 and 4, as (in, out)."""
     p = {}
     for kind, letter in (("weight", "W"), ("bias", "b")):
         for role, block in zip("QKV", weights[f"self_attn.in_proj_{kind}"].chunk(3), strict=True):

@@ -5,20 +5,17 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.transformer_block.earlier_parts import (
-    agree_unnamed,
     earlier,
     in_either_width,
     in_float32,
     is_to_blame,
 )
-from graders.transformer_block.inputs import causal_mask
 from graders.transformer_block.manners import MODULE_MANNERS, same_in_both_modes
 from graders.transformer_block.modules import (
     FUNCTIONS,
     draw_module_weights,
     loaded,
     named,
-    naming_first,
     own_runner,
     run_block_by_block,
     torch_layer,
@@ -29,13 +26,18 @@ from softmark import (
     Failed,
     agree,
     causal,
+    causal_mask,
+    confirm_reference,
     current_test,
     draw,
+    draw_integers,
     errs,
     gradients_agree,
     holds,
+    naming_only,
     raises,
     uses_weights,
+    without_values,
 )
 
 VOCABULARY, LONGEST, D, N_HEADS, D_FF, LAYERS = SMALL = 11, 9, 12, 3, 7, 2
@@ -59,7 +61,7 @@ def draw_transformer_weights(vocab_size, max_len, d_model, n_heads, d_ff, n_laye
 
 def draw_ids(*shape):
     """Token ids; 0 is among them."""
-    ids = torch.randint(0, VOCABULARY, shape, generator=current_test().generator)
+    ids = draw_integers(0, VOCABULARY, "shape", shape=shape)
     ids[..., shape[-1] // 2] = 0
     return ids
 
@@ -73,7 +75,7 @@ def own_transformer(student, *sizes):
 
 
 def check_transformer(student, weights, tokens, *sizes):
-    """The student's transformer gives the reference's numbers, or those its own blocks make."""
+    """Check that the student's transformer gives the reference's numbers, or those its own blocks make."""
     in_either_width(agree_transformer, student, weights, tokens, *sizes)
 
 
@@ -82,7 +84,7 @@ def agree_transformer(student, weights, tokens, *sizes):
         return loaded(own_transformer(student, *sizes), weights)(tokens)
 
     given = weights, tokens, *sizes
-    with naming_first("Transformer"):
+    with naming_only("Transformer"):
         try:
             agree(run_own, run_transformer, *given, carried=earlier(student, *FUNCTIONS))
             return
@@ -95,13 +97,10 @@ def agree_transformer(student, weights, tokens, *sizes):
 
 
 def is_a_stack_of_own_blocks(student, run_own, *given):
-    """Whether the answer is right given the student's own part 5, which errs."""
+    """Return whether the answer is right given the student's own part 5, which errs."""
     if not errs(student.TransformerBlock):
         return False
-    right = holds(agree_unnamed, run_own, run_block_by_block, *given, carried={"run_block": own_runner(student)})
-    carried = current_test().carried
-    carried[:] = ["TransformerBlock" if name == "run_block" else name for name in carried]
-    return right
+    return holds(agree, run_own, run_block_by_block, *given, carried={"run_block": own_runner(student)})
 
 
 @number("6.1")
@@ -111,11 +110,10 @@ def test_transformer_parameters(student):
     """The parameters of the handout by name and shape; every block has its own."""
 
     def own_shapes(*sizes):
-        return shapes_of(own_transformer(student, *sizes).parameters())
+        return without_values(own_transformer(student, *sizes).parameters())
 
     block = dict(torch_layer(D, N_HEADS, D_FF, False).named_parameters())
-    if not same_shapes(reference_shapes(*SMALL, False), shapes_around(block)):
-        raise RuntimeError("the reference's parameters are not those of the handout")
+    confirm_reference(lambda: reference_shapes(*SMALL, False), lambda: shapes_around(block), "the handout")
     own = own_transformer(student, *SMALL, False)
     if not (errs(student.TransformerBlock) and holds(own.has_entries, shapes_around(own_block(student).state_dict()))):
         agree(own_shapes, reference_shapes, *SMALL, False)
@@ -123,22 +121,14 @@ def test_transformer_parameters(student):
     uses_weights(own, draw_ids(3))
 
 
-def shapes_of(parameters):
-    return {name: torch.zeros(w.shape) for name, w in parameters.items()}
-
-
-def same_shapes(ones, others):
-    return {name: w.shape for name, w in ones.items()} == {name: w.shape for name, w in others.items()}
-
-
 def reference_shapes(*sizes):
-    return shapes_of(dict(ref.Transformer(*sizes).named_parameters()))
+    return without_values(dict(ref.Transformer(*sizes).named_parameters()))
 
 
 def shapes_around(block):
-    """What a transformer of such blocks has."""
+    """Return the parameters of a transformer of such blocks, without their values."""
     around = {"embed.weight": torch.zeros(VOCABULARY, D), "positions": torch.zeros(LONGEST, D)}
-    return around | {f"blocks.{i}.{name}": w for i in range(LAYERS) for name, w in shapes_of(block).items()}
+    return around | {f"blocks.{i}.{name}": w for i in range(LAYERS) for name, w in without_values(block).items()}
 
 
 def own_block(student):
@@ -152,8 +142,7 @@ def own_block(student):
 def test_transformer(student, batch, T, norm_first):
     """Embedding, positions, and a stack of causal blocks."""
     given = draw_transformer_weights(*SMALL), draw_ids(*batch, T), *SMALL, norm_first
-    if not torch.allclose(run_transformer(*given), run_block_by_block(*given), rtol=1e-9, atol=1e-9):
-        raise RuntimeError("the reference's Transformer is not a stack of its blocks")
+    confirm_reference(lambda: run_transformer(*given), lambda: run_block_by_block(*given), "a stack of its blocks")
     check_transformer(student, *given)
 
 
