@@ -12,7 +12,12 @@ myst_heading_anchors = 3
 exclude_patterns = ["feedback.head.md"]
 
 nitpicky = True  # every type of this project that a signature mentions must be documented
-nitpick_ignore_regex = [("py:.*", r".*(torch|typing|collections)\..*|softmark\.verdict\.mistakes\.Variant")]
+nitpick_ignore_regex = [
+    (
+        "py:.*",
+        r".*(torch|typing|collections)\..*|softmark\.verdict\.mistakes\.Variant|softmark\.course\.decorators\.Test",
+    )
+]
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.verdict import Answer as Answer
     from softmark.verdict import Category as Category
     from softmark.verdict import Cause as Cause
+    from softmark.verdict import Code as Code
     from softmark.verdict import CodeLine as CodeLine
     from softmark.verdict import Failed as Failed
     from softmark.verdict import Gradients as Gradients
@@ -73,7 +74,7 @@ _NAMES = {
     "softmark.course.decorators": "hide_errors leaderboard number partial_credit tags visibility weight",
     "softmark.grading.student": "Student",
     "softmark.verdict": """
-        Answer Category Cause CodeLine Failed Gradients OpCount Picture StudentCallable StudentModule
+        Answer Category Cause Code CodeLine Failed Gradients OpCount Picture StudentCallable StudentModule
         TestContext Verdict agree batch_independent causal causal_mask confirm_reference current_test draw
         draw_integers equivalent errs fail gradients_agree holds ignores_padding inherited keeps_dtype
         leaves_inputs mistake naming_only ops_independent_of padding_mask permutation_equivariant raises

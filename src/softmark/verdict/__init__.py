@@ -1,6 +1,6 @@
 """The verdict room: two values in, right or wrong out, by how much, and why. Knows nothing of walls or of grading."""
 
-from softmark.records.verdict import Category, Cause, CodeLine, Failed, Picture, Verdict
+from softmark.records.verdict import Category, Cause, Code, CodeLine, Failed, Picture, Verdict
 from softmark.verdict.agree import agree
 from softmark.verdict.call_properties import (
     keeps_dtype,
@@ -48,6 +48,7 @@ __all__ = [
     "Category",
     "Cause",
     "Check",
+    "Code",
     "CodeLine",
     "Equivalent",
     "Failed",
