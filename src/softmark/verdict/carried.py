@@ -96,7 +96,7 @@ def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., An
     stood = {name: case.standing_of(name) for name in earlier}
     want = truth.want
     plants = [
-        _Earlier(str(getattr(student, "name", name)), _target(want, name), student, stood[name])
+        _Earlier(name, _target(want, name), student, stood[name])
         for name, student in earlier.items()
         if stood[name].errs
     ]
