@@ -7,10 +7,13 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from softmark.course.attempts import AttemptLimit
 from softmark.course.homework import load_homework
@@ -72,6 +75,28 @@ class TestReadme:
         if "doctor" in words or "grade" in words or "pytest" in words[0]:
             words += ["--isolation", STRONGEST]
         return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+class TestVersion:
+    """The version stands in one place, and the versions of libraries are those that are tested."""
+
+    PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    def test_is_said_by_the_program(self) -> None:
+        """`softmark --version` says what pyproject.toml says."""
+        command = [str(Path(sys.executable).with_name("softmark")), "--version"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, f"softmark {self.PROJECT['version']}\n")
+
+    @pytest.mark.parametrize("name", ["pytest", "torch"])
+    def test_private_parts_are_bounded(self, name: str) -> None:
+        """The tested version of a library whose private parts are used is allowed, and the next minor one is not."""
+        (line,) = (line for line in self.PROJECT["dependencies"] if re.match(rf"{name}\b", line))
+        allowed = Requirement(line).specifier
+        (tested,) = re.findall(rf"^{name}==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+        major, minor = Version(tested).release[:2]
+        assert tested in allowed
+        assert f"{major}.{minor + 1}.0" not in allowed
 
 
 class TestHomeworkPage:

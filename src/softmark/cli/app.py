@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -25,6 +27,21 @@ app = typer.Typer(
 )
 for command in (check, grade, export, regrade, adjust, build, verify, bundle, gradescope, doctor):
     app.command()(command)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"softmark {version('softmark')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _softmark(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
 
 
 def main() -> None:
