@@ -116,4 +116,8 @@ class TestRoom:
         assert int(joined.stdout) == min(before, 543)
 
 
-PRINT = "from softmark.sandbox import room, limits; print(room.fitting(limits.Limits()).memory_mb)"
+PRINT = """
+from softmark.records.limits import Limits
+from softmark.sandbox import room
+print(room.fitting(Limits()).memory_mb)
+"""

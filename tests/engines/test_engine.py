@@ -14,8 +14,8 @@ from softmark.engines.messages import Done, Ready
 from softmark.records.limits import Limits
 from softmark.records.result import Outcome, Result, Status
 from softmark.records.verdict import CodeLine
-from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.student_process import StudentProcess
 from tests.support.course import grade, named, progress, refusal, talk, timeless, write_course
 from tests.support.sandboxes import sandbox
 

@@ -12,11 +12,12 @@ import pytest
 
 from softmark.records.limits import Allowed, Limits
 from softmark.records.result import Outcome, Result, Status
-from softmark.sandbox.asking import Question
 from softmark.sandbox.in_process import BareProcess
 from softmark.sandbox.isolation import Bare, Sandbox, Walled
 from softmark.sandbox.process import ForkedWorker
+from softmark.sandbox.student_process import Outgoing
 from softmark.sandbox.walls import environment
+from softmark.sandbox.wire.protocol import Call
 from softmark.sandbox.zygote import Zygote
 from tests.support.course import NAME, grade, named, write_course
 from tests.support.sandboxes import STRONGEST, sandbox
@@ -50,9 +51,9 @@ FAULTY = f"# faulty\n{RIGHT}"
 class FaultyProcess(BareProcess):
     """A student process in this one; the trusted side has a fault when it asks for `two`."""
 
-    def exchange(self, question: Question, allowed: Allowed) -> bytes:
-        body = super().exchange(question, allowed)
-        if question.message["op"] == "call" and b"two" in question.frame:
+    def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
+        body = super().exchange(outgoing, allowed)
+        if isinstance(outgoing.request, Call) and b"two" in outgoing.frame:
             raise KeyError("a fault of softmark")
         return body
 
@@ -138,11 +139,11 @@ class TestZygoteThatHasEnded:
         """Before the load and before any later call."""
         exchange, made = ForkedWorker.exchange, []
 
-        def killing(self: ForkedWorker, question: Question, allowed: Allowed) -> bytes:
-            made.append(question)
+        def killing(self: ForkedWorker, outgoing: Outgoing, allowed: Allowed) -> bytes:
+            made.append(outgoing)
             if len(made) == call + 1:
                 kill(zygote)
-            return exchange(self, question, allowed)
+            return exchange(self, outgoing, allowed)
 
         monkeypatch.setattr(ForkedWorker, "exchange", killing)
         self._require_told(self._graded(zygote, write_course(tmp_path, THREE_PARTS, points=[2, 2, 2])))

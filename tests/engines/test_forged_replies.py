@@ -27,10 +27,11 @@ from softmark.feedback.terminal import show
 from softmark.records.limits import Allowed, Limits
 from softmark.records.result import Outcome, Result, Status, decode, encode
 from softmark.sandbox import explain, wire
-from softmark.sandbox.asking import Question
 from softmark.sandbox.in_process import BareProcess
 from softmark.sandbox.isolation import Bare
+from softmark.sandbox.student_process import Outgoing
 from softmark.sandbox.wire import Frame, Handle, Meta, Raised
+from softmark.sandbox.wire.protocol import Load
 from tests.support.course import FILE, grade, write_course
 from tests.support.sandboxes import sandbox
 
@@ -282,9 +283,9 @@ class ForgingProcess(BareProcess):
         super().__init__(directory)
         self._forger = forger
 
-    def exchange(self, question: Question, allowed: Allowed) -> bytes:
-        body = super().exchange(question, allowed)
-        return body if self._forger is None else self._forger.forged(body, question.message["op"] == "load")
+    def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
+        body = super().exchange(outgoing, allowed)
+        return body if self._forger is None else self._forger.forged(body, isinstance(outgoing.request, Load))
 
 
 class Forgers(Bare):

@@ -9,18 +9,13 @@ import pytest
 
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
 from softmark.sandbox.failures import Disturbed, GraderFault, StudentFailure
+from softmark.sandbox.wire.protocol import Call, Loaded
 from tests.support.sandboxes import SHORT, sandbox
 from tests.support.sessions import Stage, answers, fails, loads, session
 
 
 def call(begun: StudentSession, **request: Any) -> Any:
-    return begun.call(target="one", **request)["value"]
-
-
-def one() -> dict[str, Any]:
-    """A request to call `one` without arguments."""
-    plain = {"method": None, "args": [], "kwargs": {}, "how": "plain", "watch": False, "cotangent": None}
-    return {"target": "one", **plain}
+    return begun.call(Call("one", **request)).value
 
 
 def category_of(begun: StudentSession) -> str:
@@ -127,20 +122,18 @@ class TestNames:
         with session(Stage(loads(**names), answers(42))) as begun:
             assert call(begun) == 42
 
-    @pytest.mark.parametrize("names", [{"names": ["one"]}, {"names": None}, {}, {"names": {"other": "x" * 1000}}])
+    @pytest.mark.parametrize("names", [{}, {"other": "x" * 1000}])
     def test_what_the_worker_says_is_not_repeated(self, names: dict[str, Any]) -> None:
-        """Names that are no names, or that do not stand in the file, are no part of the reason."""
-        with session(Stage(lambda request: {"mentions": [], **names}), "x = 1\n") as begun:
+        """Names that do not stand in the file are no part of the reason."""
+        with session(Stage(lambda request: Loaded(names)), "x = 1\n") as begun:
             with pytest.raises(NotLoadable) as caught:
                 begun.load()
             assert caught.value.failure.fact.endswith("(`one`, `Layer`, `two`)")
 
-    @pytest.mark.parametrize(
-        "mentions", [None, "x", [1], [["name"]], [["name", 0, "line"]], [["name", 7, 1]], [[1, 0, 1]], [{"name": 1}]]
-    )
-    def test_mentions_that_are_none_are_dropped(self, mentions: Any) -> None:
-        """Whatever a worker puts in the place of mentions, only names with lines are kept."""
-        stage = Stage(lambda request: {"names": {"one": "function"}, "mentions": mentions})
+    @pytest.mark.parametrize("mention", [("torch.nn.functional.gelu", 7, 1), ("a secret", 0, 1)])
+    def test_mentions_that_cannot_be_are_dropped(self, mention: tuple[str, int, int]) -> None:
+        """Only names that the homework forbids are kept, and only with a file that was handed in."""
+        stage = Stage(lambda request: Loaded({"one": "function"}, [mention]))
         with session(stage) as begun:
             begun.load()
             assert begun.mentions == ()
@@ -280,10 +273,10 @@ class TestTime:
         """The time for the whole is counted on the clock, whichever tests it goes to; none is left for the rest."""
         asleep = "import time\ndef one():\n    time.sleep(0.6)\n    return 1\n"
         with sandbox() as place, session(place, asleep, whole_seconds=1.0) as begun:
-            assert begun.call(**one())["value"] == 1
+            assert begun.call(Call("one")).value == 1
             begun.begin("2", "another test")
             with pytest.raises(StudentFailure) as caught:
-                begun.call(**one())
+                begun.call(Call("one"))
             assert caught.value.fact == OUT_OF_TIME
             assert begun.out_of_time
 
@@ -309,7 +302,7 @@ class TestSeed:
             begun.begin("1", "another test")
             call(begun)
             call(begun)
-        seeds = [request["seed"] for request, _, _ in stage.actors[0].requests[1:]]
+        seeds = [request.seed for request, _, _ in stage.actors[0].requests[1:]]
         assert seeds == [seed_of("a test"), None, seed_of("another test"), None]
 
     def test_a_new_process_is_seeded_wherever_it_starts(self) -> None:
@@ -318,7 +311,7 @@ class TestSeed:
         with session(stage) as begun:
             category_of(begun)
             call(begun)
-        assert stage.actors[1].requests[1][0]["seed"] == seed_of("a test")
+        assert stage.actors[1].requests[1][0].seed == seed_of("a test")
 
     def test_is_the_same_for_ever(self) -> None:
         """The seed is made of the id and of nothing else, so that a regrade draws the same numbers."""

@@ -61,7 +61,7 @@ def forge(**reply):
     frame = sys._getframe()
     while frame.f_code.co_name != "serve":
         frame = frame.f_back
-    os.write(frame.f_locals["replies"], wire.pack({"id": frame.f_locals["request"]["id"], **reply}))
+    os.write(frame.f_locals["replies"], wire.pack({"id": frame.f_locals["request"].id, **reply}))
     os._exit(0)
 
 

@@ -41,7 +41,7 @@ LEAVING = ("daemon", "fork_bomb", "hostile_neighbour", "kill_all", "late_thread"
 OLD_KERNEL = """#!/bin/sh
 shift 3
 exec {python} -I -c '
-from softmark.sandbox import landlock
+from softmark.sandbox.walls import landlock
 landlock.abi = lambda: landlock.FILES
 from softmark.engines.__main__ import main
 main()

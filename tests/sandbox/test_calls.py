@@ -12,9 +12,10 @@ import pytest
 import torch
 from torch import nn
 
+from softmark.sandbox.wire.protocol import Call
 from softmark.sandbox.worker.calls import SignatureMismatch, perform
 from softmark.sandbox.worker.forbidden import Guard
-from softmark.sandbox.worker.loading import Loaded
+from softmark.sandbox.worker.loading import StudentModule
 
 NAN = float("nan")
 
@@ -40,12 +41,11 @@ def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-def call(function: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+def call(function: Any, *args: Any, **kwargs: Any) -> Any:
     """One plain call with its inputs watched, in this process."""
     module = types.ModuleType("hw")
     vars(module)["f"] = function
-    request = {"id": 1, "target": "f", "method": None, "args": list(args), "kwargs": kwargs}
-    return perform(Loaded(module, Guard([]), []), {**request, "how": "plain", "watch": True})
+    return perform(StudentModule(module, Guard([])), Call("f", args=list(args), kwargs=kwargs, watch=True))
 
 
 CALLS: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (
@@ -132,5 +132,5 @@ class TestWatch:
     def test_tells_a_change(self, kind: str) -> None:
         """A change is seen wherever it is, and the same with a NaN in it is no change."""
         make, change = INPUTS[kind]
-        assert call(spoil_nothing, make())["changed"] == {}
-        assert call(lambda x, y: change(y), 1, make())["changed"].keys() == {"argument 2"}
+        assert call(spoil_nothing, make()).changed == {}
+        assert call(lambda x, y: change(y), 1, make()).changed.keys() == {"argument 2"}

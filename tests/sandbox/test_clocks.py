@@ -13,7 +13,7 @@ import torch
 from softmark.sandbox import wire
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
-from tests.support.sandboxes import FILE, SHORT, ask, loaded, not_for_ever, sandbox, value
+from tests.support.sandboxes import FILE, SHORT, ask, load, loaded, not_for_ever, sandbox, value
 
 BRIEF = 0.5  # seconds on the clock that a program which waits is given here
 SLOW = """
@@ -126,9 +126,8 @@ class TestTimeLimits:
     def test_of_loading(self, walled: Sandbox) -> None:
         """A file that never ends loading ends at the limit of loading."""
         worker = walled.open({FILE: b"while True: pass\n"}, replace(SHORT, import_seconds=0.3))
-        message = {"op": "load", "file": FILE, "cells": None, "rules": []}
         with not_for_ever(), pytest.raises(StudentFailure, match=r"^no answer within 0\.3 s of computing time$"):
-            worker.request(message, 0.3)
+            load(worker, 0.3)
         assert not worker.alive
 
 

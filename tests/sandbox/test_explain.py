@@ -10,12 +10,14 @@ import pytest
 from softmark.sandbox import explain
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.wire import Raised
+from softmark.sandbox.wire.protocol import Call, FailedReply
 
 SECRET = "3.14159"
+CALL = Call("f")
 
 
-def reply(failed: str, detail: str = "", raised: Raised | None = None) -> dict[str, Any]:
-    return {"id": 1, "failed": failed, "detail": detail, "raised": raised}
+def reply(failed: Any, detail: str = "", raised: Raised | None = None) -> FailedReply:
+    return FailedReply(1, failed, detail, raised)
 
 
 class TestDeath:
@@ -87,7 +89,7 @@ class TestRaised:
     )
     def test_changes_in_place(self, message: str, words: str) -> None:
         raised = Raised(cls="RuntimeError", message=message, frames=())
-        assert words in explain.failed_reply(reply("error", message, raised), "f").fact
+        assert words in explain.failed_reply(reply("error", message, raised), CALL).fact
 
 
 class TestOutOfTime:
@@ -131,7 +133,7 @@ class TestFailedReply:
     )
     def test_an_exception_is_named_if_it_is_known(self, raised: Raised, fact: str) -> None:
         """The fact is in our words; the message, which may repeat hidden inputs, is in the detail."""
-        failure = explain.failed_reply(reply("error", raised=raised), "f")
+        failure = explain.failed_reply(reply("error", raised=raised), CALL)
         assert fact in failure.fact
         assert SECRET not in failure.fact
         assert failure.category == "error"
@@ -149,15 +151,15 @@ class TestFailedReply:
     )
     def test_a_class_is_said_once(self, raised: Raised, detail: str) -> None:
         """Fact and detail stand side by side: what the one names the other need not."""
-        assert explain.failed_reply(reply("error", raised=raised), "f").detail == detail
+        assert explain.failed_reply(reply("error", raised=raised), CALL).detail == detail
 
     def test_a_stub_has_no_detail(self) -> None:
         """What a starter's own message says is no news to anybody."""
-        assert explain.failed_reply(reply("error", raised=Raised("NotImplementedError", "part 3")), "f").detail == ""
+        assert explain.failed_reply(reply("error", raised=Raised("NotImplementedError", "part 3")), CALL).detail == ""
 
     def test_what_is_missing_is_what_was_asked_for(self) -> None:
         """The name comes from the test, not from the worker."""
-        failure = explain.failed_reply(reply("missing", SECRET), "scores")
+        failure = explain.failed_reply(reply("missing", SECRET), Call("scores"))
         assert failure.fact == "`scores` is not defined in the file"
 
     @pytest.mark.parametrize(
@@ -174,24 +176,25 @@ class TestFailedReply:
     )
     def test_what_cannot_be_compared_is_named_by_kind(self, detail: str, kind: str) -> None:
         """The kind of thing is one on our list, whatever the worker calls it."""
-        failure = explain.failed_reply(reply("type", detail), "f")
+        failure = explain.failed_reply(reply("type", detail), CALL)
         assert kind in failure.fact
         assert SECRET not in failure.fact
         assert failure.category == "type"
 
     def test_memory_is_its_own_category(self) -> None:
         """An allocation that was refused is told apart from an error."""
-        failure = explain.failed_reply(reply("memory", raised=Raised("MemoryError", SECRET)), "f")
+        failure = explain.failed_reply(reply("memory", raised=Raised("MemoryError", SECRET)), CALL)
         assert failure.category == "memory"
         assert SECRET not in failure.fact
 
     def test_walls_that_do_not_stand_are_the_graders_fault(self) -> None:
         """No student loses marks because a process could not be walled in."""
         with pytest.raises(GraderFault, match="could not be walled in: landlock: no"):
-            explain.failed_reply(reply("walls", "landlock: no"), "")
+            explain.failed_reply(reply("walls", "landlock: no"), None)
 
-    def test_an_unknown_kind_is_interference(self) -> None:
-        """A kind of failure that our worker does not have was not reported by our worker."""
-        failure = explain.failed_reply(reply("victory"), "f")
+    @pytest.mark.parametrize("failed", [reply("error"), reply("device", SECRET)], ids=["error", "device"])
+    def test_what_our_worker_does_not_say_is_interference(self, failed: FailedReply) -> None:
+        """An error without an exception, and a device that is none, were not reported by our worker."""
+        failure = explain.failed_reply(failed, CALL)
         assert failure.category == "crash"
         assert "interfered with its own process" in failure.fact

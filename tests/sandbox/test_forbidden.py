@@ -13,16 +13,16 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from softmark.sandbox.wire.protocol import Rule
 from softmark.sandbox.worker.forbidden import ForbiddenUse, Guard, mentions, rest, undo
 
-RULES: list[dict[str, Any]] = [
-    {
-        "names": ["torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention"],
-        "ops": ["aten::scaled_dot_product_attention", "aten::_scaled_dot_product_*"],
-        "functions": [],
-    },
-    {"names": ["torch.nn.functional.gelu"], "ops": [], "functions": ["gelu"]},
-]
+RULES = (
+    Rule(
+        ("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention"),
+        ("aten::scaled_dot_product_attention", "aten::_scaled_dot_product_*"),
+    ),
+    Rule(("torch.nn.functional.gelu",), functions=("gelu",)),
+)
 Q = torch.ones(1, 2, 3)
 alias = F.scaled_dot_product_attention
 
@@ -94,7 +94,7 @@ class TestGuard:
         """Functions, signatures and classes are afterwards what they were."""
         before = [nn.MultiheadAttention.__init__, F.multi_head_attention_forward, torch.autograd.grad]
         codes, signatures = [f.__code__ for f in before], [inspect.signature(f) for f in before]
-        guard = Guard([{"names": [*RULES[0]["names"], "torch.autograd.grad"], "ops": [], "functions": []}])
+        guard = Guard([Rule((*RULES[0].names, "torch.autograd.grad"))])
         assert [inspect.signature(f) for f in before] == signatures
         with guard.watching("attention"):
             pass
@@ -126,7 +126,7 @@ class TestMentions:
     )
     def test_follows_imports(self, source: str, line: int) -> None:
         """A forbidden name is found under whatever alias it was imported."""
-        assert mentions([ast.parse(source)], RULES) == [["torch.nn.functional.gelu", 0, line]]
+        assert mentions([ast.parse(source)], RULES) == [("torch.nn.functional.gelu", 0, line)]
 
     @pytest.mark.parametrize(
         "source", ["# torch.nn.functional.gelu", "'torch.nn.functional.gelu'", "def gelu(x): return x\ngelu(1)", ""]

@@ -15,6 +15,7 @@ from softmark.intake.submitted_files import Handed
 from softmark.records.limits import Limits
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.wire.protocol import Call
 from tests.support.sandboxes import FILE, sandbox
 from tests.support.sessions import HOMEWORK
 
@@ -257,7 +258,7 @@ def answer(place: Sandbox, source: str, target: str, how: str = "plain") -> Any:
     session.begin("1", "a test")
     x = torch.arange(30, dtype=torch.float64).reshape(2, 5, 3) / 30
     try:
-        return session.call(target=target, method=None, how=how, args=[x], kwargs={}, watch=False, cotangent=x)["value"]
+        return session.call(Call(target, args=[x], how=how, cotangent=x)).value
     finally:
         session.close()
 

@@ -29,11 +29,12 @@ from softmark.sandbox.walls import environment
 from softmark.sandbox.zygote import Zygote
 from tests.support.confined import needs_landlock, needs_root
 from tests.support.processes import await_ends
-from tests.support.sandboxes import FILE, SHORT, loaded, value
+from tests.support.sandboxes import FILE, SHORT, load, loaded, value
 
 OLD_KERNEL = (
     "-c",
-    "from softmark.sandbox import landlock, zygote\nlandlock.abi = lambda: landlock.FILES\nzygote.main()",
+    "from softmark.sandbox import zygote\nfrom softmark.sandbox.walls import landlock\n"
+    "landlock.abi = lambda: landlock.FILES\nzygote.main()",
 )
 LEAVES = """
 import ctypes, os, signal, socket, threading, time
@@ -200,7 +201,7 @@ def left(zygote: Zygote, how: str) -> Iterator[tuple[Walled, ForkedWorker]]:
     """A sandbox and its worker, which has left something running and is not ended by this."""
     place = Walled(zygote, Level.FULL)
     worker = place.open({FILE: LEAVES.encode()}, SHORT)
-    worker.request({"op": "load", "file": FILE, "cells": None, "rules": []}, SHORT.import_seconds)
+    load(worker, SHORT.import_seconds)
     with suppress(StudentFailure):
         value(worker, "leave", how)
     assert living(place)

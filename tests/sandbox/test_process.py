@@ -13,15 +13,16 @@ import pytest
 import torch
 
 from softmark.sandbox import explain, process, scratch, wire
-from softmark.sandbox.asking import StudentProcess
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.procfs import descendants
 from softmark.sandbox.scratch import ScratchRoot
+from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.wire import Handle, Meta
+from softmark.sandbox.wire.protocol import Rule
 from tests.support.sandboxes import FILE, KINDS, SHORT, ask, loaded, sandbox, value, zygote
 
-RULES = [{"names": ["torch.nn.functional.gelu"], "ops": [], "functions": []}]
+RULES = (Rule(("torch.nn.functional.gelu",)),)
 SUBMISSION = """
 import os, sys, torch
 from torch import nn
@@ -100,8 +101,8 @@ class TestRequests:
 
     def test_changed_inputs(self, worker: StudentProcess) -> None:
         """A call that changes an input is seen, and one that does not is not."""
-        assert ask(worker, "spoil", X, watch=True)["changed"].keys() == {"argument 1"}
-        assert ask(worker, "double", X, watch=True)["changed"] == {}
+        assert ask(worker, "spoil", X, watch=True).changed.keys() == {"argument 1"}
+        assert ask(worker, "double", X, watch=True).changed == {}
 
     def test_objects(self, worker: StudentProcess) -> None:
         """An object stays where it is; its handle can be called, and so can its methods."""
@@ -127,19 +128,19 @@ class TestRequests:
         """Gradients of <cotangent, value> for inputs and parameters; None where none arrives."""
         handle = value(worker, "Layer", 3)
         done = ask(worker, handle, X, how="vjp", cotangent=torch.tensor([2.0]))
-        torch.testing.assert_close(done["parameters"]["linear.weight"], 2 * X[None])
+        torch.testing.assert_close(done.parameters["linear.weight"], 2 * X[None])
         done = ask(worker, "two", X, kwargs={"k": torch.tensor(3.0)}, how="vjp", cotangent=(X, None, None))
-        torch.testing.assert_close(done["args"], [3 * X])
-        torch.testing.assert_close(done["kwargs"]["k"], (X * X).sum())
-        assert ask(worker, "two", X, 2, how="vjp", cotangent=(None, None, None))["args"] == [None, None]
+        torch.testing.assert_close(done.args, [3 * X])
+        torch.testing.assert_close(done.kwargs["k"], (X * X).sum())
+        assert ask(worker, "two", X, 2, how="vjp", cotangent=(None, None, None)).args == [None, None]
 
     def test_operations(self, worker: StudentProcess) -> None:
         """The operations that a call makes are counted by name."""
-        assert ask(worker, "double", X, how="count_ops")["ops"] == {"aten.mul.Tensor": 1}
+        assert ask(worker, "double", X, how="count_ops").ops == {"aten.mul.Tensor": 1}
 
     def test_other_device(self, worker: StudentProcess) -> None:
         """What is on the device of the input is described; the rest keeps its numbers."""
-        got = ask(worker, "nested", X, how="on_meta")["value"]
+        got = ask(worker, "nested", X, how="on_meta").value
         assert got["pair"][0] == Meta("float32", (3,))
 
     @pytest.mark.parametrize(
@@ -287,7 +288,7 @@ class TestForgedReplies:
     def test_a_well_formed_forgery_is_an_answer(self, walled: Sandbox) -> None:
         """A forged value is the student's answer, as any other value would be: there is no verdict to forge."""
         with loaded(walled, FORGE) as worker:
-            assert ask(worker, "forge", 2, {"done": {"value": 42, "changed": {}}}, None)["value"] == 42
+            assert ask(worker, "forge", 2, {"done": {"value": 42, "changed": {}}}, None).value == 42
 
 
 def dies(exchange: Any) -> bytes:

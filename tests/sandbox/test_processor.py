@@ -12,7 +12,7 @@ from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.process import ForkedWorker
 from tests.support.confined import needs_landlock
-from tests.support.sandboxes import SHORT, loaded, sandbox, value
+from tests.support.sandboxes import SHORT, ask, loaded, sandbox, value
 
 SUBMISSION = """
 import os, signal, struct, time
@@ -165,18 +165,5 @@ class TestKernelsLimit:
         monkeypatch.setattr(Limits, "of_a_worker", lambda _: 1)
         with loaded(walled, SUBMISSION, limits=replace(SHORT, cpu_seconds=60)) as worker:
             with pytest.raises(StudentFailure, match="no answer within 1 s of computing time") as caught:
-                worker.request(
-                    {
-                        "op": "call",
-                        "target": "compute",
-                        "method": None,
-                        "args": [50],
-                        "kwargs": {},
-                        "how": "plain",
-                        "watch": False,
-                        "cotangent": None,
-                        "seed": None,
-                    },
-                    50.0,
-                )
+                ask(worker, "compute", 50, cpu_seconds=50.0)
             assert caught.value.category == "timeout"

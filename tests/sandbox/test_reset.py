@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from softmark.sandbox.asking import StudentProcess
+from softmark.sandbox.student_process import StudentProcess
 from tests.support.sandboxes import loaded, sandbox, value
 
 SUBMISSION = """

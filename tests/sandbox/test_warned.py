@@ -8,11 +8,12 @@ import warnings
 import pytest
 import torch
 
+from softmark.sandbox.wire.protocol import Rule
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.other_device import OtherDevice
 from softmark.sandbox.worker.warned import at_the_students_line
 
-RULES = [{"names": ["torch.nn.LSTM"], "ops": [], "functions": []}]
+RULES = (Rule(("torch.nn.LSTM",)),)
 
 
 def deprecated() -> int:

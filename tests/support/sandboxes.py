@@ -8,18 +8,21 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import count
 from tempfile import gettempdir
 from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
 
 import pytest
 
-from softmark.records.limits import Level, Limits
-from softmark.sandbox.asking import StudentProcess
+from softmark.records.limits import Allowed, Level, Limits
 from softmark.sandbox.isolation import Bare, Own, Sandbox, Spawned, Walled
+from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.walls import environment
+from softmark.sandbox.wire.protocol import Call, Load, Rule
 from softmark.sandbox.zygote import Zygote
 
 IS_ROOT = os.geteuid() == 0
@@ -78,17 +81,22 @@ def not_for_ever() -> Iterator[None]:
 
 
 @contextmanager
-def loaded(
-    place: Sandbox, source: str, rules: Sequence[Mapping[str, Any]] = (), limits: Limits = SHORT
-) -> Iterator[StudentProcess]:
+def loaded(place: Sandbox, source: str, rules: Sequence[Rule] = (), limits: Limits = SHORT) -> Iterator[StudentProcess]:
     """A student process that has loaded a submission with this text."""
     worker = place.open({FILE: source.encode()}, limits)
     try:
-        message = {"op": "load", "file": FILE, "cells": None, "rules": [dict(rule) for rule in rules]}
-        worker.request(message, limits.import_seconds)
+        load(worker, limits.import_seconds, rules)
         yield worker
     finally:
         worker.close()
+
+
+def load(worker: StudentProcess, seconds: float, rules: Sequence[Rule] = ()) -> None:
+    """Have a worker load the submission."""
+    worker.ask(Load(FILE, tuple(rules), id=1), Allowed.of(seconds))
+
+
+_numbers: WeakKeyDictionary[StudentProcess, Iterator[int]] = WeakKeyDictionary()
 
 
 def ask(
@@ -98,15 +106,12 @@ def ask(
     cpu_seconds: float = SHORT.cpu_seconds,
     wall_seconds: float = math.inf,
     **request: Any,
-) -> dict[Any, Any]:
-    """One "call" request to a worker; the parts that are not given are those of a plain call."""
-    message = {
-        "op": "call", "target": target, "method": None, "args": list(args), "kwargs": {}, "how": "plain",
-        "watch": False, "cotangent": None, "seed": None, **request,
-    }  # fmt: skip
-    return worker.request(message, cpu_seconds, wall_seconds)
+) -> Any:
+    """One call of a worker; the parts that are not given are those of a plain call. Requests are numbered from 2."""
+    number = next(_numbers.setdefault(worker, count(2)))
+    return worker.ask(Call(target, args=list(args), id=number, **request), Allowed.of(cpu_seconds, wall_seconds))
 
 
 def value(worker: StudentProcess, target: Any, *args: Any, **request: Any) -> Any:
     """What a plain call returns."""
-    return ask(worker, target, *args, **request)["value"]
+    return ask(worker, target, *args, **request).value

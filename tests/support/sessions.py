@@ -14,9 +14,10 @@ from softmark.intake.submitted_files import Handed
 from softmark.records.limits import Allowed, Level, Limits
 from softmark.records.verdict import Category
 from softmark.sandbox import wire
-from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.student_process import Outgoing, StudentProcess
+from softmark.sandbox.wire.protocol import Done, Loaded, PlainResult, Request, done_value
 from softmark.sandbox.zygote import Ended
 from tests.support.sandboxes import FILE, SHORT
 
@@ -31,6 +32,8 @@ HOMEWORK = Homework(
     limits={},
     lines={},
 )
+
+Act = Callable[[Request], Done]
 
 
 @contextmanager
@@ -51,21 +54,22 @@ class Actor(StudentProcess):
 
     alive = True
 
-    def __init__(self, acts: Iterator[Callable[[dict[str, Any]], Any]]) -> None:
+    def __init__(self, acts: Iterator[Act]) -> None:
         self._acts = acts
         self.cpu = 0.0
         self.allowed: list[Allowed] = []
-        self.requests: list[tuple[dict[str, Any], float, float]] = []
+        self.requests: list[tuple[Request, float, float]] = []
 
-    def exchange(self, question: Question, allowed: Allowed) -> bytes:
+    def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         self.allowed.append(allowed)
-        self.requests.append((question.message, allowed.cpu_seconds, allowed.wall_seconds))
+        assert outgoing.request is not None
+        self.requests.append((outgoing.request, allowed.cpu_seconds, allowed.wall_seconds))
         try:
-            answer = next(self._acts)(question.message)
+            answer = next(self._acts)(outgoing.request)
         except StudentFailure as failure:
             self.alive = failure.category not in ("crash", "timeout")
             raise
-        return wire.pack({"id": question.message["id"], "done": answer})[wire.PREFIX :]
+        return wire.pack(done_value(outgoing.request.id, answer))[wire.PREFIX :]
 
     def cpu_seconds(self) -> float:
         return self.cpu
@@ -83,7 +87,7 @@ class Stage:
 
     level = Level.NONE
 
-    def __init__(self, *acts: Callable[[dict[str, Any]], Any]) -> None:
+    def __init__(self, *acts: Act) -> None:
         self._acts = iter(acts)
         self.actors: list[Actor] = []
 
@@ -95,20 +99,20 @@ class Stage:
         """Actors leave nothing behind."""
 
 
-def answers(value: Any = None) -> Callable[[dict[str, Any]], Any]:
+def answers(value: Any = None) -> Act:
     """An act: the answer to a call."""
-    return lambda request: {"value": value, "changed": []}
+    return lambda request: PlainResult(value, {})
 
 
-def loads(**names: str) -> Callable[[dict[str, Any]], Any]:
+def loads(**names: str) -> Act:
     """An act: the submission was loaded and defines these names."""
-    return lambda request: {"names": names or {"one": "function"}, "mentions": []}
+    return lambda request: Loaded(names or {"one": "function"})
 
 
-def fails(category: str, fact: str = "as the script says") -> Callable[[dict[str, Any]], Any]:
+def fails(category: str, fact: str = "as the script says") -> Act:
     """An act: no answer."""
 
-    def act(request: dict[str, Any]) -> Any:
+    def act(request: Request) -> Done:
         raise StudentFailure(Category(category), fact)
 
     return act

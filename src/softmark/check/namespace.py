@@ -24,9 +24,10 @@ import torch
 from softmark.records.limits import Level, Limits
 from softmark.sandbox.in_process import BareProcess
 from softmark.sandbox.wire import Frame, Raised
+from softmark.sandbox.wire.protocol import Done, Load, Probe, Request
 from softmark.sandbox.worker import Worker, calls, raised
 from softmark.sandbox.worker.forbidden import Guard
-from softmark.sandbox.worker.loading import Loaded
+from softmark.sandbox.worker.loading import StudentModule
 
 
 class Notebook:
@@ -65,16 +66,16 @@ class _NotebookWorker(Worker):
         super().__init__(tempfile.gettempdir())
         self._namespace, self._cells = namespace, cells
 
-    def _dispatch(self, request: dict[Any, Any]) -> dict[str, Any]:
-        if request["op"] == "load":
+    def _dispatch(self, request: Request) -> Done:
+        if isinstance(request, Load):
             module = types.ModuleType("notebook")
             vars(module).update({name: thing for name, thing in self._namespace.items() if not name.startswith("_")})
-            self._submission = Loaded(module, Guard(request["rules"]), [])
-            return {"names": self._submission.names(request.get("wanted")), "mentions": []}
-        if self._submission is None:
+            self._submission = StudentModule(module, Guard(request.rules))
+            return self._submission.told(request.wanted)
+        if self._submission is None or isinstance(request, Probe):
             raise RuntimeError("a call arrived before the notebook was looked at")
-        if request["seed"] is not None:
-            _seed(request["seed"])
+        if request.seed is not None:
+            _seed(request.seed)
             self._submission.forget_handles()
         return calls.perform(self._submission, request)
 

@@ -34,6 +34,7 @@ from softmark.records.verdict import Category, Verdict
 from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.room import fitting
+from softmark.sandbox.wire.protocol import UsedDevice
 
 _NAMING_OF_A_PART = 2.0  # seconds of processor time that looking for the names of a part's mistakes may take
 _ENDLESS = "did not return, and was not run again"
@@ -79,7 +80,7 @@ class Judge:
         self._endless = job.endless
         deadline = start + self._setup.budget_seconds if self._setup.budget_seconds else None
         handed = Handed(job.main, job.files, job.cells)
-        device = {"name": self._setup.device, "share": _OF_DEVICE_MEMORY / self._setup.lanes}
+        device = UsedDevice(self._setup.device, _OF_DEVICE_MEMORY / self._setup.lanes)
         whole = self._limits.of_a_submission(sum(map(len, self._items.values())))
         settings = (deadline, device, whole, self._own_time)
         session = StudentSession(self._sandbox, handed, self._homework, self._limits, *settings)

@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from softmark.grading.advice import advised
 from softmark.intake.submitted_files import Handed
 from softmark.sandbox import explain
 from softmark.sandbox.wire import Frame, Raised
+from softmark.sandbox.wire.protocol import Loaded
 
 _MOST = 8  # notes of one kind
-_MOST_LOOKED_AT = 100  # of what a worker says of one kind: it says no more than this
 _MOST_NAMED = 4  # cells in one note
 _LONGEST, _LONGEST_REASON = 80, 300
 _IN_SYNTAX_ERROR = re.compile(r" \((?:text )?cell \d+, line \d+\)$")
@@ -46,16 +45,14 @@ class CellReport:
     several: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
-    def told(cls, said: Any, handed: Handed, wanted: Sequence[str], packages: Sequence[str] = ()) -> CellReport:
-        """What a worker says, as far as it can be so."""
-        if type(said) is not dict:
-            return cls(handed)
-        failed = tuple(_broken(raised, handed, packages) for raised in _list(said, "failed") if type(raised) is Raised)
+    def told(cls, loaded: Loaded, handed: Handed, wanted: Sequence[str], packages: Sequence[str] = ()) -> CellReport:
+        """Return what a worker says, as far as it can be so."""
+        failed = tuple(_broken(raised, handed, packages) for raised in loaded.failed)
         return cls(
             handed,
             tuple(broken for broken in failed if broken is not None)[:_MOST],
-            tuple(_places(_list(said, "unset"), handed))[:_MOST],
-            tuple(_several(_list(said, "several"), handed, wanted))[:_MOST],
+            tuple(_places(loaded.unset, handed))[:_MOST],
+            tuple(_several(loaded.several, handed, wanted))[:_MOST],
         )
 
     @property
@@ -105,7 +102,7 @@ def _broken(raised: Raised, handed: Handed, packages: Sequence[str]) -> BrokenCe
     frames = tuple(frame for frame in raised.frames if handed.line(frame.file, frame.line) is not None)
     if not frames or frames[0].file not in (handed.cells or handed.files):
         return None
-    failure = explain.failed_reply({"failed": "error", "detail": "", "raised": raised}, "")
+    failure = explain.from_exception(raised)
     known = advised(failure, handed, packages, loading=True)
     syntax = _IN_SYNTAX_ERROR.search(raised.message)
     if known is not failure:
@@ -117,33 +114,26 @@ def _broken(raised: Raised, handed: Handed, packages: Sequence[str]) -> BrokenCe
     return BrokenCell(frames, " ".join(why.split())[:_LONGEST_REASON])
 
 
-def _places(found: list[Any], handed: Handed) -> Iterator[tuple[str, int]]:
-    """Cell and line, given by the number of the cell in order, of those that there are."""
+def _places(found: Sequence[tuple[int, int]], handed: Handed) -> Iterator[tuple[str, int]]:
+    """Yield cell and line of the places that there are; a cell is given by its number in order."""
     cells = dict(enumerate(handed.cells))
-    for place in found:
-        if type(place) is list and [type(part) for part in place] == [int, int] and place[0] in cells:
-            file, line = cells[place[0]], place[1]
-            if handed.line(file, line) is not None:
-                yield file, line
+    for number, line in found:
+        if number in cells and handed.line(cells[number], line) is not None:
+            yield cells[number], line
 
 
-def _several(found: list[Any], handed: Handed, wanted: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _several(
+    found: Sequence[tuple[str, list[int]]], handed: Handed, wanted: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each wanted name that several cells define, with those cells."""
     cells = dict(enumerate(handed.cells))
-    for item in found:
-        if type(item) is not list or len(item) != 2 or type(item[0]) is not str or type(item[1]) is not list:
-            continue
-        name = item[0]
+    for name, numbers in found:
         if name not in wanted:
             continue
-        told = {cells[number] for number in item[1] if type(number) is int and number in cells}
+        told = {cells[number] for number in numbers if number in cells}
         places = tuple(cell for cell in handed.cells_that_write(name) if cell in told)
         if len(places) > 1:
             yield name, places
-
-
-def _list(said: dict[Any, Any], key: str) -> list[Any]:
-    found = said.get(key)
-    return found[:_MOST_LOOKED_AT] if type(found) is list else []
 
 
 def _joined(cells: tuple[str, ...]) -> str:

@@ -15,9 +15,10 @@ import hashlib
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from msgspec import structs
 
 from softmark.course.homework import Homework
 from softmark.grading.advice import advised
@@ -25,14 +26,14 @@ from softmark.grading.cells import CellReport
 from softmark.grading.own_time import OwnTime
 from softmark.grading.standings import Standings
 from softmark.intake.submitted_files import Handed
-from softmark.records.limits import Limits, Spent, of_the_whole
+from softmark.records.limits import Allowed, Limits, Spent, of_the_whole
 from softmark.records.verdict import Category, Code
-from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.wire import Frame, Raised
-from softmark.sandbox.worker.forbidden import MOST_MENTIONS
+from softmark.sandbox.wire.protocol import Call, CallResult, Cells, Load, Loaded, Rule, UsedDevice
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
 _WAITS = 2  # after it has waited for so many whole limits, a submission may hardly wait any more: right code never does
@@ -58,7 +59,7 @@ class StudentSession:
         homework: Homework,
         limits: Limits,
         deadline: float | None = None,
-        device: Mapping[str, Any] | None = None,
+        device: UsedDevice | None = None,
         whole_seconds: float = math.inf,
         own_time: OwnTime | None = None,
     ) -> None:
@@ -82,7 +83,7 @@ class StudentSession:
         self.handed = handed
         self._sandbox, self._limits = sandbox, limits
         self._deadline = deadline
-        self._device = None if device is None else dict(device)
+        self._device = device
         self._process: StudentProcess | None = None
         self._unloadable: StudentFailure | None = None
         self._part, self._seed, self._shown = "", 0, False
@@ -165,39 +166,33 @@ class StudentSession:
     def _start_and_load(self) -> StudentFailure | None:
         """Why the submission could not be loaded in a new process; None if that is now the present one."""
         process = self._start()
-        message: dict[str, Any] = {"op": "load", "file": self.handed.main, "cells": self._cells()}
-        message |= {"rules": self._rules(), "device": self._device, "wanted": list(self.homework.wanted)}
+        homework = self.homework
+        request = Load(self.handed.main, self._rules(), self._cells(), self._device, homework.wanted, id=1)
         self._process = process
         try:
             with self._timed(process, Spent()):
                 limit = min(self._limits.import_seconds, max(self._whole_left, 0.0))
-                done = process.request(message, limit, self._time_left())
-            self.mentions = _mentions(done, self.handed, self.homework)
-            told, homework = done.get("cells"), self.homework
-            self.cells = CellReport.told(told, self.handed, homework.wanted, homework.packages)
-            self._require_a_part(done.get("names"))
+                loaded = process.ask(request, Allowed.of(limit, self._time_left()))
+            self.mentions = _mentions(loaded, self.handed, homework)
+            self.cells = CellReport.told(loaded, self.handed, homework.wanted, homework.packages)
+            self._require_a_part(loaded.names)
         except StudentFailure as failure:
             self.renew()
             return self._in_time(advised(failure, self.handed, self.homework.packages, loading=True))
         self._seeded = False  # a new process has not been seeded, wherever in a test it was started
         return None
 
-    def call(self, *, expected_bytes: int = 0, **request: Any) -> dict[Any, Any]:
+    def call(self, call: Call, expected_bytes: int = 0) -> CallResult:
         """One call of the present test; StudentFailure if the student's code gives no answer.
 
         `expected_bytes` is the size of the right answer, 0 if it is not known.
         """
         process = self._ready()
-        message = {
-            "op": "call",
-            "id": self._seed + self.answers,
-            "seed": None if self._seeded else self._seed,
-            **request,
-        }
-        question = Question.expecting(message, expected_bytes, self._limits.answer_mb * 1_000_000)
-        body = self._answer(process, question)
-        self.answers += 1
-        return process.read(question, body)
+        request = structs.replace(call, id=self._seed + self.answers, seed=None if self._seeded else self._seed)
+        try:
+            return self._answer(process, request, expected_bytes)
+        finally:
+            self.answers += process.alive  # one that reports a failure counts, too
 
     def _ready(self) -> StudentProcess:
         """The process that is to answer the next question."""
@@ -212,14 +207,14 @@ class StudentSession:
         used = process.cpu_seconds() - self._cpu_at_start
         return used + 2 * self._limits.cpu_seconds < self._limits.of_a_worker()
 
-    def _answer(self, process: StudentProcess, question: Question) -> bytes:
-        """Return the reply of the process to a question of the present test; StudentFailure if it gives none."""
+    def _answer(self, process: StudentProcess, request: Call, expected_bytes: int) -> CallResult:
+        """Return the answer of the process to a request of the present test; StudentFailure if it gives none."""
         self._note_use()
         limit, may_wait = self._limits.cpu_seconds, self._waited < _WAITS
         allowed = self._of_the_test.left_of(limit, self._whole_left, self._time_left(), may_wait=may_wait)
         try:
             with self._timed(process, self._of_the_test):
-                return process.ask(question, allowed)
+                return process.ask(request, allowed, expected_bytes, self._limits.answer_mb * 1_000_000)
         except StudentFailure as failure:
             if failure.category is Category.TIMEOUT:
                 self._timeouts[self._part] += self.pure
@@ -258,10 +253,10 @@ class StudentSession:
             return StudentFailure(Category.TIMEOUT, OUT_OF_TIME)
         return failure
 
-    def _require_a_part(self, names: Any) -> None:
+    def _require_a_part(self, names: Collection[str]) -> None:
         """Of a file that defines nothing of the homework, one reason says more than the failure of every test."""
         wanted = self.homework.wanted
-        if type(names) is dict and any(name in names for name in wanted):
+        if any(name in names for name in wanted):
             return
         fact = f"it defines none of the names that are asked for (`{'`, `'.join(wanted)}`)"
         if self.cells.failed:
@@ -296,29 +291,22 @@ class StudentSession:
     def _time_left(self) -> float:
         return math.inf if self._deadline is None else max(self._deadline - time.monotonic(), 0.1)
 
-    def _cells(self) -> dict[str, Any] | None:
+    def _cells(self) -> Cells | None:
         if not self.handed.cells:
             return None
-        wanted, whole = self.homework.wanted, self.homework.whole_notebook
-        return {"names": list(self.handed.cells), "wanted": list(wanted), "whole": whole}
+        return Cells(self.handed.cells, frozenset(self.homework.wanted), self.homework.whole_notebook)
 
-    def _rules(self) -> list[dict[str, Any]]:
-        return [
-            {"names": list(rule.names), "ops": list(rule.ops), "functions": list(rule.functions)}
-            for rule in self.homework.forbidden
-        ]
+    def _rules(self) -> tuple[Rule, ...]:
+        return tuple(Rule(rule.names, rule.ops, rule.functions) for rule in self.homework.forbidden)
 
 
-def _mentions(done: dict[Any, Any], handed: Handed, homework: Homework) -> tuple[tuple[str, str, int], ...]:
-    """Forbidden names in the text, as the worker found them; anything else in their place is ignored."""
+def _mentions(loaded: Loaded, handed: Handed, homework: Homework) -> tuple[tuple[str, str, int], ...]:
+    """Return the forbidden names in the text, as the worker found them, of those that there are."""
     forbidden = {name for rule in homework.forbidden for name in rule.names}
-    found = done.get("mentions")
-    if type(found) is not list:
-        return ()
-    hits = [hit for hit in found[:MOST_MENTIONS] if type(hit) is list and [*map(type, hit)] == [str, int, int]]
     files = dict(enumerate(handed.loaded))
-    named = ((name, files[index], line) for name, index, line in hits if name in forbidden and index in files)
-    return tuple(named)
+    return tuple(
+        (name, files[index], line) for name, index, line in loaded.mentions if name in forbidden and index in files
+    )
 
 
 def seed_of(test_id: str) -> int:

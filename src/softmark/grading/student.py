@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -23,11 +23,14 @@ from softmark.records.verdict import Category, Code, CodeLine, Failed, Verdict
 from softmark.sandbox.explain import NOT_AS_NAMED, class_name
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
+from softmark.sandbox.wire.protocol import Call, CallResult, CountResult, How, PlainResult, PullbackResult
 from softmark.sandbox.worker.forbidden import UNSEEN
 from softmark.verdict.callee import Answer, Gradients, OpCount
 from softmark.verdict.context import current_test
 from softmark.verdict.describe import shape
 from softmark.verdict.leaves import size_of
+
+_Result = TypeVar("_Result", bound=CallResult)
 
 
 class Student:
@@ -70,7 +73,7 @@ class StudentFunction:
         return f"{self.name}.__init__" if of_a_class else self.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        value = self._wrap(self._ask("plain", args, kwargs)["value"])
+        value = self._wrap(self._ask(CallResult, "plain", args, kwargs).value)
         if self._method is None and self.name[:1].isupper() and type(self) is StudentFunction:
             return self._object(value)
         return value
@@ -83,42 +86,37 @@ class StudentFunction:
 
     def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
         """Like a plain call, and says which inputs it changed."""
-        done = self._ask("plain", args, kwargs, watch=True)
+        done = self._ask(PlainResult, "plain", args, kwargs, watch=True)
         inputs = [f"argument {position + 1}" for position in range(len(args))] + list(kwargs)
-        changed = {name: done["changed"][name] for name in inputs if name in done["changed"]}
-        return Answer(self._wrap(done["value"]), changed)
+        changed = {name: done.changed[name] for name in inputs if name in done.changed}
+        return Answer(self._wrap(done.value), changed)
 
     def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:
-        done = self._ask("vjp", args, kwargs, cotangent=cotangent)
-        return Gradients(done["value"], tuple(done["args"]), done["kwargs"], done["parameters"])
+        done = self._ask(PullbackResult, "vjp", args, kwargs, cotangent=cotangent)
+        return Gradients(done.value, tuple(done.args), done.kwargs, done.parameters)
 
     def count_ops(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> OpCount:
-        counts = {str(name): int(count) for name, count in self._ask("count_ops", args, kwargs)["ops"].items()}
+        counts = self._ask(CountResult, "count_ops", args, kwargs).ops
         return OpCount(sum(counts.values()), counts)
 
     def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        return _real_meta(self._ask("on_meta", args, kwargs)["value"])
+        return _real_meta(self._ask(CallResult, "on_meta", args, kwargs).value)
 
     def _ask(
         self,
-        how: str,
+        result: type[_Result],
+        how: How,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         cotangent: Any = None,
         watch: bool = False,
         expected_bytes: int = 0,
-    ) -> dict[Any, Any]:
+    ) -> _Result:
+        """Return the result of a call, which is of this class; raise Failed if the student's code gives none."""
+        given = [_handle(value) for value in args], {name: _handle(value) for name, value in kwargs.items()}
+        call = Call(self._target, self._method, *given, how, watch, cotangent)
         try:
-            return self._session.call(
-                expected_bytes=expected_bytes or current_test().expected_bytes,
-                target=self._target,
-                method=self._method,
-                how=how,
-                args=[_handle(value) for value in args],
-                kwargs={name: _handle(value) for name, value in kwargs.items()},
-                watch=watch,
-                cotangent=cotangent,
-            )
+            done = self._session.call(call, expected_bytes or current_test().expected_bytes)
         except StudentFailure as failure:
             session = self._session
             known = advised(failure, session.handed, session.homework.packages, session.cells.lacking)
@@ -128,6 +126,9 @@ class StudentFunction:
         except NotLoadable as refusal:
             unloadable = replace(refusal.failure, fact=f"the file could not be loaded: {refusal.failure.fact}")
             raise Failed(verdict_of(unloadable, self.name, self._session)) from refusal
+        if not isinstance(done, result):
+            raise TypeError(f"a call of kind {how} gave a {type(done).__name__}")
+        return done
 
     def _signature(self, failure: StudentFailure, count: int, keywords: list[str]) -> StudentFailure:
         """Of arguments that do not fit: how it is called, and what the student's own definition takes."""
@@ -169,7 +170,7 @@ class StudentObject(StudentFunction):
         return self._weights("parameters")
 
     def train(self, mode: bool = True) -> StudentObject:
-        self._ask("mode", (mode,), {})
+        self._ask(CallResult, "mode", (mode,), {})
         return self
 
     def eval(self) -> StudentObject:
@@ -197,7 +198,7 @@ class StudentObject(StudentFunction):
             raise Failed(Verdict(Category.ERROR, f"{self.name}: {problem}"))
 
     def _weights(self, which: str, *given: dict[str, torch.Tensor], expected_bytes: int = 0) -> dict[str, torch.Tensor]:
-        found = self._ask("weights", (which, *given), {}, expected_bytes=expected_bytes)["value"]
+        found = self._ask(CallResult, "weights", (which, *given), {}, expected_bytes=expected_bytes).value
         if type(found) is not dict or not all(isinstance(value, torch.Tensor) for value in found.values()):
             raise Failed(Verdict(Category.TYPE, f"{self.name}: its {which} does not give tensors by name"))
         return {str(name): value for name, value in found.items()}

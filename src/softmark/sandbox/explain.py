@@ -9,12 +9,12 @@ from __future__ import annotations
 import builtins
 import re
 import signal
-from typing import Any
 
 from softmark.records.verdict import Category, Code
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.refusals import no_plain_value
 from softmark.sandbox.wire import Raised
+from softmark.sandbox.wire.protocol import Call, FailedReply, Request
 
 _KNOWN_CLASSES = {
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
@@ -70,39 +70,38 @@ def class_name(raised: Raised) -> str:
     return raised.cls if raised.cls in _KNOWN_CLASSES else "an exception class of its own"
 
 
-def asked_for(message: dict[str, Any]) -> str:
-    """The name that a request is about; what a worker says it was asked for is not repeated."""
-    target = message.get("method") or message.get("target")
-    return target if type(target) is str else ""
-
-
-def failed_reply(reply: dict[Any, Any], asked_for: str) -> StudentFailure:
-    """The failure that a worker reports. `asked_for` is the name that the test asked for."""
-    detail = reply["detail"]
-    raised = reply.get("raised")
-    match reply["failed"]:
+def failed_reply(reply: FailedReply, request: Request | None) -> StudentFailure:
+    """Return the failure that a worker reports about a request."""
+    detail, raised = reply.detail, reply.raised
+    match reply.failed:
         case "walls":
             raise GraderFault(f"a student process could not be walled in: {detail}")
         case "missing":
-            return StudentFailure(Category.ERROR, f"`{asked_for}` is not defined in the file", code=Code.NOT_DEFINED)
+            fact = f"`{_asked_for(request)}` is not defined in the file"
+            return StudentFailure(Category.ERROR, fact, code=Code.NOT_DEFINED)
         case "type":
-            fact, own = no_plain_value(detail)
-            return StudentFailure(Category.TYPE, fact, staff=own, code=Code.NOT_PLAIN)
+            return StudentFailure(Category.TYPE, no_plain_value(detail), staff=detail, code=Code.NOT_PLAIN)
         case "device" if _DEVICES.fullmatch(detail):
             return StudentFailure(Category.DEVICE, f"returned a tensor on {detail}: create it with device=x.device")
         case "forbidden":
             fact = "uses a function that is not allowed here"  # which one, only the homework's own list may say
             return StudentFailure(Category.FORBIDDEN, fact, "", raised, staff=detail)
         case "memory":
-            return StudentFailure(
-                Category.MEMORY, "needed more memory than it is allowed", message_of(raised, ""), raised
-            )
-        case "error" if isinstance(raised, Raised):
-            return _raised(raised)
-    return malformed("a failure of unknown kind")
+            fact = "needed more memory than it is allowed"
+            return StudentFailure(Category.MEMORY, fact, message_of(raised, ""), raised)
+        case "error" if raised is not None:
+            return from_exception(raised)
+    return malformed("a failure without its parts")
+
+
+def _asked_for(request: Request | None) -> str:
+    """Return the name that a call is about; what a worker says that it was asked for is not repeated."""
+    target = (request.method or request.target) if isinstance(request, Call) else ""
+    return target if isinstance(target, str) else ""
 
 
 def malformed(what: str) -> StudentFailure:
+    """Return the failure of a process whose reply is none."""
     return StudentFailure(
         Category.CRASH,
         "the code interfered with its own process: no proper answer came back",
@@ -110,7 +109,8 @@ def malformed(what: str) -> StudentFailure:
     )
 
 
-def _raised(raised: Raised) -> StudentFailure:
+def from_exception(raised: Raised) -> StudentFailure:
+    """Return the failure of code that raised this exception."""
     fact = _PLAIN_WORDS.get(raised.cls) or _cause(raised) or f"raised {class_name(raised)}"
     detail = "" if raised.cls == "NotImplementedError" else message_of(raised, fact)
     return StudentFailure(Category.ERROR, fact, detail, raised, code=_CODES.get(raised.cls, Code.EXCEPTION))
@@ -137,9 +137,9 @@ def _cause(raised: Raised) -> str | None:
     return None
 
 
-def message_of(raised: Any, fact: str) -> str:
-    """What an exception says, after its class if the fact does not name that."""
-    if not isinstance(raised, Raised):
+def message_of(raised: Raised | None, fact: str) -> str:
+    """Return the message of an exception, after its class if the fact does not name that."""
+    if raised is None:
         return ""
     if raised.cls in _PLAIN_WORDS or class_name(raised) in fact:
         return raised.message

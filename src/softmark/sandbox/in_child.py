@@ -23,9 +23,9 @@ from typing import Any, NoReturn
 
 from softmark.records.limits import Allowed, Limits
 from softmark.sandbox import explain, procfs, wire
-from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.clock import no_keyboard
 from softmark.sandbox.process import killed_for_memory
+from softmark.sandbox.student_process import Outgoing, StudentProcess
 from softmark.sandbox.walls.seccomp import prctl
 from softmark.sandbox.worker import Worker
 from softmark.sandbox.zygote import Ended
@@ -64,15 +64,15 @@ class ChildProcess(StudentProcess):
     def printed(self) -> tuple[str, str]:
         return "", ""  # it went to the student's own terminal
 
-    def exchange(self, question: Question, allowed: Allowed) -> bytes:
+    def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         cpu_start, wall_start = self.cpu_seconds(), time.monotonic()
         self._busy = True
-        self._send(question.frame)
-        body = _Body(question)
+        self._send(outgoing.frame)
+        body = _Body(outgoing)
         while not self._take(body):
             cpu, wall = self.cpu_seconds() - cpu_start, time.monotonic() - wall_start
             if allowed.exceeded(cpu, wall) and not self._debugged[0]:
-                limit = self._limits.cpu_seconds if question.message.get("op") == "call" else allowed.cpu_seconds
+                limit = outgoing.limit(self._limits.cpu_seconds, allowed)
                 raise explain.out_of_time(limit, allowed.cpu_seconds, cpu, wall)
         self._busy = False
         return bytes(body.received)
@@ -121,8 +121,8 @@ class ChildProcess(StudentProcess):
 class _Body:
     """The body of an answer's frame as far as it has come."""
 
-    def __init__(self, question: Question) -> None:
-        self._question = question
+    def __init__(self, outgoing: Outgoing) -> None:
+        self._outgoing = outgoing
         self._size: int | None = None
         self.received = bytearray()
 
@@ -135,7 +135,7 @@ class _Body:
         """Take what has arrived; True when the body is complete."""
         self.received += part
         if self._size is None and not self.lacking:
-            self._size = self._question.body_size(bytes(self.received))
+            self._size = self._outgoing.body_size(bytes(self.received))
             self.received.clear()
         return self._size is not None and not self.lacking
 

@@ -11,12 +11,12 @@ import sys
 import time
 from pathlib import Path
 from types import FrameType
-from typing import Any, cast
 
 from softmark.records.limits import DEFAULTS, Allowed, Limits
 from softmark.sandbox import explain, wire
-from softmark.sandbox.asking import Question, StudentProcess
 from softmark.sandbox.clock import limited, no_keyboard
+from softmark.sandbox.student_process import Outgoing, StudentProcess
+from softmark.sandbox.wire import protocol
 from softmark.sandbox.worker import Worker, absent, forbidden
 from softmark.sandbox.zygote import Ended
 
@@ -33,8 +33,8 @@ class BareProcess(StudentProcess):
         os.chdir(directory)  # where a worker runs, too
         self._worker = Worker(str(directory))
 
-    def exchange(self, question: Question, allowed: Allowed) -> bytes:
-        request = cast(dict[Any, Any], wire.unpack(_body(question.frame)))
+    def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
+        request = protocol.read_request(wire.unpack(_body(outgoing.frame)))
         reply = b""
         with no_keyboard(self._is_own), limited(allowed.cpu_seconds, allowed.longest) as clock:
             try:
@@ -44,9 +44,9 @@ class BareProcess(StudentProcess):
         if clock.interrupted:
             raise KeyboardInterrupt
         if clock.expired:
-            limit = self._limits.cpu_seconds if request["op"] == "call" else allowed.cpu_seconds
+            limit = outgoing.limit(self._limits.cpu_seconds, allowed)
             raise explain.out_of_time(limit, allowed.cpu_seconds, clock.cpu, clock.wall)
-        question.body_size(reply[: wire.PREFIX])  # raises if it is too large to be graded, too
+        outgoing.body_size(reply[: wire.PREFIX])  # raises if it is too large to be graded, too
         return bytes(_body(reply))
 
     def cpu_seconds(self) -> float:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from softmark.records.limits import Level, Limits
-from softmark.sandbox.asking import StudentProcess
+from softmark.records.limits import Allowed, Level, Limits
 from softmark.sandbox.clock import is_debugged
 from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.in_child import ChildProcess
@@ -20,8 +19,10 @@ from softmark.sandbox.in_process import BareProcess
 from softmark.sandbox.process import ForkedWorker
 from softmark.sandbox.scratch import ScratchRoot
 from softmark.sandbox.spawned import SpawnedWorker
+from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.uids import UidLease
 from softmark.sandbox.walls import Walls, environment, landlock, rlimits
+from softmark.sandbox.wire.protocol import Probe
 from softmark.sandbox.worker import probe
 from softmark.sandbox.zygote import Ended, Zygote
 
@@ -232,9 +233,9 @@ def _attack(zygote: Zygote, level: Level) -> dict[str, str]:
         outside.chmod(0o777)
         place.chmod(0o711)
         worker = sandbox.open({}, Limits())
-        request = {"op": "probe", "secret": str(secret), "outside": str(outside), "grader": os.getpid()}
+        request = Probe(secret=str(secret), outside=str(outside), grader=os.getpid())
         try:
-            achieved = {str(name): str(what) for name, what in worker.request(request, _PROBE_SECONDS).items()}
+            achieved = dict(worker.ask(request, Allowed.of(_PROBE_SECONDS)).achieved)
         finally:
             ended = worker.close()
         achieved["daemon"] = "" if ended.left and ended.clean else "a daemon was not found and killed"

@@ -27,10 +27,10 @@ from typing import NoReturn
 
 from softmark.records.limits import Allowed, Limits
 from softmark.sandbox import explain, procfs, scratch, wire
-from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.disk import Disk, in_turn
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
+from softmark.sandbox.student_process import READY, Outgoing, StudentProcess
 from softmark.sandbox.walls import Walls
 from softmark.sandbox.zygote import Ended, Zygote
 
@@ -108,12 +108,12 @@ class ForkedWorker(StudentProcess):
     def printed(self) -> tuple[str, str]:
         return self._out.text(), self._err.text()
 
-    def exchange(self, question: Question, allowed: Allowed) -> bytes:
+    def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         if self._ended is not None:
             raise GraderFault("a request was made to a student process that has ended")
         start = time.monotonic()
         self._wake_all()
-        answer = _Exchange(self, question, allowed).run()
+        answer = _Exchange(self, outgoing, allowed).run()
         if time.monotonic() - start > _SHORT:
             self._know_of_others(procfs.reaped_cpu(self.pid))
         return answer
@@ -185,7 +185,7 @@ class ForkedWorker(StudentProcess):
     def _await_ready(self) -> None:
         """Until here no code of the student's has run, so whatever goes wrong is not their fault."""
         try:
-            self.read(READINESS, self.ask(READINESS, Allowed.of(self._limits.import_seconds)))
+            self._reply(READY, Allowed.of(self._limits.import_seconds))
             self._disk = Disk(Path(self._walls.scratch), self._limits.file_mb * _MEGABYTE, self._zygote.written)
         except SandboxLost:
             raise  # by `close`, which has been called
@@ -243,10 +243,9 @@ class ForkedWorker(StudentProcess):
 class _Exchange:
     """One request on its way there and back, under the clocks and limits."""
 
-    def __init__(self, worker: ForkedWorker, question: Question, allowed: Allowed) -> None:
-        self._worker, self._question, self._allowed = worker, question, allowed
-        self._operation = question.message.get("op")
-        self._unsent = memoryview(question.frame)
+    def __init__(self, worker: ForkedWorker, outgoing: Outgoing, allowed: Allowed) -> None:
+        self._worker, self._outgoing, self._allowed = worker, outgoing, allowed
+        self._unsent = memoryview(outgoing.frame)
         self._received = bytearray()
         self._expected = wire.PREFIX
         self._have_prefix = False
@@ -302,7 +301,7 @@ class _Exchange:
             self._await_end()
         self._received += part
         if not self._have_prefix and len(self._received) == wire.PREFIX:
-            self._expected = self._question.body_size(bytes(self._received))
+            self._expected = self._outgoing.body_size(bytes(self._received))
             self._received.clear()
             self._have_prefix = True
             return self._receive()  # the rest is mostly there, too
@@ -329,7 +328,7 @@ class _Exchange:
         cpu, wall = used.cpu_seconds - self._cpu_start, time.monotonic() - self._wall_start
         allowed = self._allowed
         if allowed.exceeded(cpu, wall):
-            limit = worker._limits.cpu_seconds if self._operation == "call" else allowed.cpu_seconds
+            limit = self._outgoing.limit(worker._limits.cpu_seconds, allowed)
             together = wall + allowed.wall_before
             raise explain.out_of_time(limit, allowed.cpu_seconds, cpu, together, printing=self._printing)
         worker.require_memory(used)

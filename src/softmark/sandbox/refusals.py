@@ -1,6 +1,6 @@
 """Says what a value is called that cannot be compared, and what to return instead. Trusted side.
 
-The worker says in its own words why a value cannot be sent (wire_values.py, wire_packer.py). How those words begin
+The worker says in its own words why a value cannot be sent (wire/values.py, wire/packer.py). How those words begin
 chooses a sentence here; nothing else of them is repeated.
 """
 
@@ -42,15 +42,13 @@ _KINDS = (  # how the worker's words begin, what that is called, what to return 
     ),
     ("more than", "more than can be compared", "return numbers, arrays or tensors"),
 )
-_OURS = re.compile(r"(?:, |(?<=\()| )?key '(?:value|done)' of the dict")
 
 
-def no_plain_value(detail: str) -> tuple[str, str]:
-    """Return a sentence for the student, and the worker's own words without what the wire put around the value."""
-    own = _OURS.sub("", detail, count=2).replace(" ()", "").removesuffix("()").strip().replace("(, ", "(")
-    kind, instead = _called(own)
-    contains = "a value that contains " if re.search(r"\((?:item|key) [^()]*\)$", own) else ""
-    return f"returned {contains}{kind}, not a plain value that can be compared: {instead}", own
+def no_plain_value(detail: str) -> str:
+    """Return a sentence for the student about a value that the worker could not send for this reason."""
+    kind, instead = _called(detail)
+    contains = "a value that contains " if re.search(r"\((?:item|key) [^()]*\)$", detail) else ""
+    return f"returned {contains}{kind}, not a plain value that can be compared: {instead}"
 
 
 def _called(own: str) -> tuple[str, str]:

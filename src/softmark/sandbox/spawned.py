@@ -21,9 +21,9 @@ from typing import IO, NoReturn
 from softmark.records.limits import Allowed, Limits
 from softmark.records.verdict import Category
 from softmark.sandbox import explain, scratch, wire
-from softmark.sandbox.asking import READINESS, Question, StudentProcess
 from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import GraderFault, StudentFailure
+from softmark.sandbox.student_process import READY, Outgoing, StudentProcess
 from softmark.sandbox.zygote import Ended
 
 _TICK = 0.01  # seconds between looks at readers that have not ended yet
@@ -37,7 +37,7 @@ class SpawnedWorker(StudentProcess):
         self._directory, self._limits = directory, limits
         self._printed = Capture(limits.output_bytes)
         self._ended: Ended | None = None
-        self._question = READINESS
+        self._outgoing = READY
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-m", "softmark.sandbox.spawned", str(directory)],
             cwd=directory, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -48,7 +48,7 @@ class SpawnedWorker(StudentProcess):
         for reader in self._readers:
             reader.start()
         try:
-            self.read(READINESS, self.ask(READINESS, Allowed.of(limits.import_seconds)))
+            self._reply(READY, Allowed.of(limits.import_seconds))
         except StudentFailure as failure:
             raise GraderFault(str(failure)) from failure  # no code of the student's has run yet
 
@@ -62,9 +62,9 @@ class SpawnedWorker(StudentProcess):
     def printed(self) -> tuple[str, str]:
         return self._printed.text(), ""
 
-    def exchange(self, question: Question, allowed: Allowed) -> bytes:
-        self._question = question
-        return self._answer(question.frame, allowed.longest)
+    def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
+        self._outgoing = outgoing
+        return self._answer(outgoing.frame, allowed.longest)
 
     def close(self) -> Ended:
         if self._ended is None:
@@ -117,7 +117,7 @@ class SpawnedWorker(StudentProcess):
         with _pipe(self._process.stdout) as stream:
             try:
                 while prefix := stream.read(wire.PREFIX):
-                    self._bodies.put(stream.read(self._question.body_size(prefix)))
+                    self._bodies.put(stream.read(self._outgoing.body_size(prefix)))
             except (wire.WireError, StudentFailure) as error:
                 self._bodies.put(error)
             self._bodies.put(None)

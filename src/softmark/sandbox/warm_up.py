@@ -14,7 +14,6 @@ import random
 import types
 import warnings
 from functools import cache
-from typing import Any, cast
 
 import numpy as np
 import torch
@@ -22,11 +21,13 @@ import torch.nn.functional as F
 from torch import nn
 
 from softmark.sandbox import wire
+from softmark.sandbox.wire import protocol
+from softmark.sandbox.wire.protocol import Call, CallResult, Rule
 from softmark.sandbox.worker import Worker, forbidden
 from softmark.sandbox.worker.forbidden import Guard
-from softmark.sandbox.worker.loading import Loaded
+from softmark.sandbox.worker.loading import StudentModule
 
-_RULE = {"names": ["torch.cdist"], "ops": ["aten::_cdist_*"], "functions": []}
+_RULE = Rule(names=("torch.cdist",), ops=("aten::_cdist_*",))
 
 
 def _scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
@@ -45,32 +46,31 @@ class _Projection(nn.Module):
 
 @cache
 def rehearse() -> None:
-    """Answer one request of each kind, and forget it: random numbers and warnings go on as if nothing had been."""
+    """CallResult one request of each kind, and forget it: random numbers and warnings go on as if nothing had been."""
     chance = random.getstate(), np.random.get_state(), torch.get_rng_state()
     module = types.ModuleType("rehearsal")
     module.__dict__.update(scores=_scores, Projection=_Projection)
-    worker = Worker(os.getcwd(), Loaded(module, Guard([_RULE]), []))
+    worker = Worker(os.getcwd(), StudentModule(module, Guard([_RULE])))
     q, k = torch.ones(2, 3), torch.ones(4, 3)
     with warnings.catch_warnings():
-        _answer(worker, "scores", q, k, seed=1)
-        _answer(worker, "scores", q.double(), k.double(), how="count_ops")
-        _answer(worker, "scores", q, k, how="on_meta")
-        projection = _answer(worker, "Projection", 3)["value"]
-        _answer(worker, projection, "state", how="weights")
-        _answer(worker, projection, q)
+        _answer(worker, Call(target="scores", args=[q, k], seed=1, watch=True))
+        _answer(worker, Call(target="scores", args=[q.double(), k.double()], how="count_ops"))
+        _answer(worker, Call(target="scores", args=[q, k], how="on_meta"))
+        projection = _answer(worker, Call(target="Projection", args=[3])).value
+        _answer(worker, Call(target=projection, args=["state"], how="weights"))
+        _answer(worker, Call(target=projection, args=[q]))
         if torch.accelerator.current_accelerator() is None:
-            _answer(worker, "scores", q, k, how="vjp", cotangent=torch.ones(2, 4))
-            _answer(worker, projection, q, how="vjp", cotangent=torch.ones(2, 3))
+            _answer(worker, Call(target="scores", args=[q, k], how="vjp", cotangent=torch.ones(2, 4)))
+            _answer(worker, Call(target=projection, args=[q], how="vjp", cotangent=torch.ones(2, 3)))
     forbidden.undo()  # here, too, the library is to work as ever
     random.setstate(chance[0])
     np.random.set_state(chance[1])
     torch.set_rng_state(chance[2])
 
 
-def _answer(worker: Worker, target: str | wire.Handle, *args: Any, **other: Any) -> dict[Any, Any]:
-    form: dict[str, Any] = {"id": 1, "op": "call", "target": target, "method": None, "args": list(args), "kwargs": {}}
-    request = wire.pack({**form, "how": "plain", "seed": None, "watch": True, "cotangent": None, **other})
-    reply: Any = wire.unpack(worker.reply(cast(Any, wire.unpack(request[wire.PREFIX :])))[wire.PREFIX :])
-    if "done" not in reply:
-        raise RuntimeError(f"a call of {target} could not be rehearsed: {reply}")
-    return dict(reply["done"])
+def _answer(worker: Worker, call: Call) -> CallResult:
+    request = wire.unpack(wire.pack(protocol.request_value(call))[wire.PREFIX :])
+    reply = protocol.read_reply(wire.unpack(worker.reply(protocol.read_request(request))[wire.PREFIX :]), call)
+    if not isinstance(reply, CallResult):
+        raise RuntimeError(f"a call of {call.target} could not be rehearsed: {reply}")
+    return reply

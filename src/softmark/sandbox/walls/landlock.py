@@ -84,7 +84,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
-class Rule:
+class PathRule:
     """Rights at and below one path."""
 
     path: str
@@ -98,7 +98,7 @@ class Fence:
     """All that can be known before the fork, for a kernel of version `abi`; the same for all workers."""
 
     abi: int
-    rules: tuple[Rule, ...]
+    rules: tuple[PathRule, ...]
 
     def restrict(self, scratch: str) -> None:
         """Bind this process, for good, to the rules and to `scratch`. OSError if the kernel refuses."""
@@ -110,8 +110,8 @@ class Fence:
             for rule in self.rules:
                 _add(ruleset, rule, governed)
             for name in _OF_ITSELF:
-                _add(ruleset, Rule(f"/proc/self/{name}", _READ_FILE), governed)
-            _add(ruleset, Rule(scratch, _SCRATCH), governed)
+                _add(ruleset, PathRule(f"/proc/self/{name}", _READ_FILE), governed)
+            _add(ruleset, PathRule(scratch, _SCRATCH), governed)
             _syscall(_RESTRICT_SELF, ruleset, _LOG_NOTHING if self.abi >= 7 else 0)
         finally:
             os.close(ruleset)
@@ -135,10 +135,10 @@ def fence(readable: tuple[str, ...] = (), device_files: tuple[str, ...] = ()) ->
     return Fence(
         abi(),
         (
-            *(Rule(path, _read(path), may_be_unreachable=True) for path in outermost),
-            *(Rule(path, _read(path)) for path in (os.path.realpath(path, strict=True) for path in readable)),
-            *(Rule(path, _READ_FILE | _WRITE_FILE | _IOCTL_DEV) for path in device_files),
-            Rule("/dev/null", _READ_FILE | _WRITE_FILE | _TRUNCATE),
+            *(PathRule(path, _read(path), may_be_unreachable=True) for path in outermost),
+            *(PathRule(path, _read(path)) for path in (os.path.realpath(path, strict=True) for path in readable)),
+            *(PathRule(path, _READ_FILE | _WRITE_FILE | _IOCTL_DEV) for path in device_files),
+            PathRule("/dev/null", _READ_FILE | _WRITE_FILE | _TRUNCATE),
         ),
     )
 
@@ -185,7 +185,7 @@ def _create_ruleset(version: int, governed: int) -> int:
     return _syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
 
 
-def _add(ruleset: int, rule: Rule, governed: int) -> None:
+def _add(ruleset: int, rule: PathRule, governed: int) -> None:
     try:
         place = os.open(rule.path, os.O_PATH | os.O_CLOEXEC)
     except PermissionError:

@@ -1,12 +1,12 @@
 """The wire: typed values between the trusted side and a worker that runs a student's code.
 
-Read this page first; the code does what it says and nothing else. Classes and caps are in wire_values.py, the
-walk over a value in wire_packer.py, its way back in wire_unpacker.py.
+Read this page first; the code does what it says and nothing else. Classes and caps are in values.py, the
+walk over a value in packer.py, its way back in unpacker.py.
 
 **Who talks.** Two processes of one machine, over a socket pair. One of them is the student: their code can
 find the descriptor and write any bytes. So authenticity is not attempted; no verdict, weight or test name has
 a place in the format; a forged frame is merely the student's answer. pack() turns a value into a frame,
-unpack() a frame's body into a value. Requests and answers are both values; their meaning is not decided here.
+unpack() a frame's body into a value. Requests and replies are both values; protocol.py says what they mean.
 
 **A frame, byte by byte.** Integers of the layout are unsigned, little-endian; data is in the machine's order.
 
@@ -39,8 +39,8 @@ arrives owns its memory and may be written. Of bool data every byte but 0 is Tru
 **Caps** (class Caps) hold on both ends: bytes, depth, items, arrays, bytes of text, bits of an int. Sizes are
 computed from shapes in Python's integers before memory is touched: to refuse an expanded tensor of 10^12
 elements costs nothing. What an answer may hold is less: the trusted side bounds each by what it expects
-(asking.py), and reads no byte of a larger one. Ints beyond 64 bits cannot be dict keys: their hashes can be made
-to collide.
+(student_process.py), and reads no byte of a larger one. Ints beyond 64 bits cannot be dict keys: their hashes can
+be made to collide.
 
 **How errors are told.** pack() raises Unsupported: a sentence naming the type and its place ("item 0" is the
 first, as in Python). Text with a lone surrogate is refused too, because to replace it would change the

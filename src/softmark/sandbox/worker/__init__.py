@@ -3,21 +3,10 @@
 What it holds: a copy of the submission, and torch. What it never holds: a test, a reference, an expected value, a
 weight, a secret. So it may run anything.
 
-Protocol, frames of wire.py on one stream, strictly one reply to one request:
-
-    (first)   {"id": 0, "done": "ready"}, or {"id": 0, "failed": "walls", "detail": why} and the end
-    request   {"id": n, "op": "load", "file": name, "rules": [...], "cells": None, or of a notebook see cells.py,
-               "device": see devices.py; the CPU if it is left out, "wanted": the names to tell of; all if left out}
-              {"id": n, "op": "call", "target": name or Handle, "method": name or None, "args": [...], "kwargs": {...},
-               "how": "plain" | "vjp" | "count_ops" | "on_meta", "cotangent": value, "seed": int or None}
-              {"id": n, "op": "probe", ...}          softmark's own attacks, see probe.py
-    reply     {"id": n, "done": {...}}               plain values only
-              {"id": n, "failed": kind, "detail": text, "raised": Raised or None}
-
-`seed` is given with the first call of a test: state that a student's code may have changed is put back first and the
-random generators are seeded. A reply that cannot be packed (an object that is not a plain value) is a failure of kind
-"type" that names it. Python here is the student's to corrupt: if this loop breaks, the trusted side sees a missing or
-a malformed reply, which costs that test and nothing else.
+It answers the requests of wire/protocol.py on one stream, strictly one reply to one request. The first message (ready,
+or which wall failed) answers no request. A reply that cannot be packed (an object that is not a plain value) becomes a
+failure of kind "type" that names it. Python here is the student's to corrupt: if this loop breaks, the trusted side
+sees a missing or a malformed reply, which costs that test and nothing else.
 """
 
 from __future__ import annotations
@@ -27,12 +16,24 @@ import importlib
 import os
 import sys
 from functools import cache
-from typing import Any, NoReturn, TextIO, cast
+from typing import Any, Literal, NoReturn, TextIO
 
 from softmark.sandbox import wire
 from softmark.sandbox.walls import WallError, Walls, raise_walls
+from softmark.sandbox.wire.protocol import (
+    Attacked,
+    Done,
+    FailedReply,
+    Load,
+    Loaded,
+    Probe,
+    Ready,
+    Request,
+    done_value,
+    failed_value,
+    read_request,
+)
 from softmark.sandbox.worker import calls, devices, forbidden, loading, operators, probe, raised, reset
-from softmark.sandbox.worker.cells import Request
 
 # What homework reaches for. Imported before the fork: no import cost on anybody's clock, and it works even where a
 # worker's own user could not read the interpreter's directory.
@@ -43,6 +44,8 @@ _PRELOADED = (
     *"traceback types typing unicodedata uuid warnings weakref numpy.linalg numpy.random torch.nn".split(),
     *"torch.nn.functional torch.nn.utils torch.linalg torch.utils.data torch.autograd torch.func".split(),
 )
+
+_AROUND_A_VALUE = 2  # steps of a reply on the way to its value: the keys "done" and "value"
 
 
 def preload() -> None:
@@ -74,10 +77,10 @@ def run(walls: Walls, parent: int, wire_fd: int, out: int, err: int) -> NoReturn
         try:
             raise_walls(walls, keep_fds=(wire_fd,), parent=parent)
         except WallError as error:
-            _send(wire_fd, {"id": 0, "failed": "walls", "detail": str(error)})
+            _send(wire_fd, failed_value(FailedReply(id=0, failed="walls", detail=str(error))))
         else:
             gc.enable()  # the zygote does without
-            _send(wire_fd, {"id": 0, "done": "ready"})
+            _send(wire_fd, done_value(0, Ready()))
             Worker(walls.scratch).serve(wire_fd, wire_fd)
     finally:
         os._exit(0)
@@ -93,14 +96,14 @@ def _redirect(out: int, err: int) -> None:
 
 def serve_spawned(directory: str, requests: int, replies: int) -> None:
     """The life of a worker that was started as a program, without walls."""
-    _send(replies, {"id": 0, "done": "ready"})
+    _send(replies, done_value(0, Ready()))
     Worker(directory).serve(requests, replies)
 
 
 class Worker:
     """Answers requests until the wire ends."""
 
-    def __init__(self, scratch: str, submission: loading.Loaded | None = None) -> None:
+    def __init__(self, scratch: str, submission: loading.StudentModule | None = None) -> None:
         self._scratch = scratch
         self._pid = os.getpid()
         self._initial = reset.Snapshot.take()
@@ -118,47 +121,46 @@ class Worker:
             self._flush()
             _write(replies, reply)
 
-    def reply(self, request: dict[Any, Any]) -> bytes:
-        """The frame of the reply to one request, whatever the student's code does in between."""
-        number = request["id"]
-        failure: dict[str, Any]
+    def reply(self, request: Request) -> bytes:
+        """Return the frame of the reply to one request, whatever the student's code does in between."""
         try:
-            return wire.pack({"id": number, "done": self._dispatch(request)})  # only plain values can be packed
-        except calls.Missing as missing:
-            failure = {"failed": "missing", "detail": str(missing)}
-        except wire.Unsupported as refusal:
-            failure = {"failed": "type", "detail": str(refusal)}
-        except devices.WrongDevice as where:
-            failure = {"failed": "device", "detail": str(where)}
-        except forbidden.ForbiddenUse as use:
-            failure = {"failed": "forbidden", "detail": use.name, "raised": self._describe(use)}
+            return wire.pack(done_value(request.id, self._dispatch(request)))  # only plain values can be packed
         except BaseException as error:  # KeyboardInterrupt, SystemExit, pytest's Skipped: all are the student's
-            kind = "memory" if raised.is_memory(error) else "error"
-            failure = {"failed": kind, "detail": "", "raised": self._describe(error)}
-        return wire.pack({"id": number, **failure})
+            return wire.pack(failed_value(self._failed(request.id, error)))
 
-    def _dispatch(self, request: dict[Any, Any]) -> dict[str, Any]:
-        if request["op"] == "load":
+    def _failed(self, number: int, error: BaseException) -> FailedReply:
+        match error:
+            case calls.Missing():
+                return FailedReply(id=number, failed="missing", detail=str(error))
+            case wire.Unsupported():
+                return FailedReply(id=number, failed="type", detail=error.sentence(_AROUND_A_VALUE))
+            case devices.WrongDevice():
+                return FailedReply(id=number, failed="device", detail=str(error))
+            case forbidden.ForbiddenUse():
+                return FailedReply(id=number, failed="forbidden", detail=error.name, raised=self._describe(error))
+        kind: Literal["memory", "error"] = "memory" if raised.is_memory(error) else "error"
+        return FailedReply(id=number, failed=kind, detail="", raised=self._describe(error))
+
+    def _dispatch(self, request: Request) -> Done:
+        if isinstance(request, Load):
             return self._load(request)
-        if request["op"] == "probe":
-            return probe.attack(request)
+        if isinstance(request, Probe):
+            return Attacked(achieved=probe.attack(request))
         if self._submission is None:
             raise RuntimeError("a call arrived before the submission was loaded")
-        if request["seed"] is not None:
-            self._initial.restore(request["seed"])
-            self._device.seed(request["seed"])
+        if request.seed is not None:
+            self._initial.restore(request.seed)
+            self._device.seed(request.seed)
             self._submission.forget_handles()
         return calls.perform(self._submission, request, self._device)
 
-    def _load(self, request: dict[Any, Any]) -> dict[str, Any]:
-        self._device = devices.device_of(request.get("device"))
-        file, rules = request["file"], request["rules"]
-        if request["cells"] is None:
-            loaded = loading.load(self._scratch, file, rules)
+    def _load(self, request: Load) -> Loaded:
+        self._device = devices.device_of(request.device)
+        if request.cells is None:
+            self._submission = loading.load(self._scratch, request.file, request.rules)
         else:
-            loaded = loading.load_notebook(self._scratch, file, rules, Request.received(request["cells"]))
-        self._submission = loaded
-        return {"names": loaded.names(request.get("wanted")), "mentions": loaded.mentioned, "cells": loaded.cells}
+            self._submission = loading.load_notebook(self._scratch, request.file, request.rules, request.cells)
+        return self._submission.told(request.wanted)
 
     def _describe(self, error: BaseException) -> wire.Raised:
         return raised.describe(error, self._scratch)
@@ -181,7 +183,7 @@ def _write(descriptor: int, frame: bytes) -> None:
         unsent = unsent[os.write(descriptor, unsent) :]
 
 
-def _receive(descriptor: int) -> dict[Any, Any] | None:
+def _receive(descriptor: int) -> Request | None:
     """The next request; None at the end of the stream."""
     prefix = _read(descriptor, wire.PREFIX)
     if prefix is None:
@@ -189,7 +191,7 @@ def _receive(descriptor: int) -> dict[Any, Any] | None:
     body = _read(descriptor, wire.body_size(prefix))
     if body is None:
         return None
-    return cast(dict[Any, Any], wire.unpack(body))
+    return read_request(wire.unpack(body))
 
 
 def _read(descriptor: int, size: int) -> bytes | None:

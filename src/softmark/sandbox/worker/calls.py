@@ -26,9 +26,10 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from softmark.sandbox.wire import Handle, Meta
+from softmark.sandbox.wire.protocol import RESULTS, Call, CallResult
 from softmark.sandbox.worker import inputs
 from softmark.sandbox.worker.devices import CPU, Device, Pretended, map_tensors, tensors_in
-from softmark.sandbox.worker.loading import Loaded
+from softmark.sandbox.worker.loading import StudentModule
 from softmark.sandbox.worker.warned import at_the_students_line
 
 _COMPUTES = ("plain", "vjp", "count_ops")  # the ways whose value belongs where it was computed from
@@ -42,24 +43,24 @@ class SignatureMismatch(TypeError):
     """The student's function does not take the arguments the handout names."""
 
 
-def perform(submission: Loaded, request: dict[Any, Any], device: Device | None = None) -> dict[str, Any]:
-    """Carry out one "call" request, on the CPU if no other device is given."""
+def perform(submission: StudentModule, call: Call, device: Device | None = None) -> CallResult:
+    """Carry out one call, on the CPU if no other device is given."""
     device = device or Device()
-    function, owner = _find(submission, request["target"], request["method"])
-    given = device.send((request["args"], request["kwargs"]))
+    function, owner = _find(submission, call.target, call.method)
+    given = device.send((call.args, call.kwargs))
     args = tuple(_unwrap(submission, value) for value in given[0])
     kwargs = {name: _unwrap(submission, value) for name, value in given[1].items()}
-    if request["how"] not in ("weights", "mode"):
+    if call.how not in ("weights", "mode"):
         _check_signature(function, args, kwargs)
-    before = inputs.copied(given) if request["watch"] else None
-    guarded = submission.guard.watching(_root_name(submission, request["target"]))
-    elsewhere = request["how"] == "on_meta"
+    before = inputs.copied(given) if call.watch else None
+    guarded = submission.guard.watching(_root_name(submission, call.target))
+    elsewhere = call.how == "on_meta"
     with at_the_students_line(), guarded, nullcontext() if elsewhere else device.running():
-        match request["how"]:
+        match call.how:
             case "plain":
-                done = _plain(function, args, kwargs)
+                done = {"value": function(*args, **kwargs)}
             case "vjp":
-                done = _vjp(function, owner, args, kwargs, device.send(request["cotangent"]))
+                done = _vjp(function, owner, args, kwargs, device.send(call.cotangent))
             case "count_ops":
                 done = _count_ops(function, args, kwargs)
             case "on_meta":
@@ -69,20 +70,18 @@ def perform(submission: Loaded, request: dict[Any, Any], device: Device | None =
             case "mode":
                 _module(owner).train(args[0])
                 done = {"value": None}
-            case other:
-                raise ValueError(f"unknown way to call: {other}")
     if inspect.isclass(function):
         if isinstance(done["value"], nn.Module):
             device.settle(done["value"])
-        done["value"] = submission.keep(done["value"], request["id"])
-    elif device.name != CPU and request["how"] in _COMPUTES and (owner is not None or tensors_in(given)):
+        done["value"] = submission.keep(done["value"], call.id)
+    elif device.name != CPU and call.how in _COMPUTES and (owner is not None or tensors_in(given)):
         device.require(done["value"])
-    if before is not None:
-        done["changed"] = inputs.changed(before, given)
-    return dict(device.fetch(done))
+    if call.how == "plain":
+        done["changed"] = inputs.changed(before, given) if before is not None else {}
+    return RESULTS[call.how](**device.fetch(done))
 
 
-def _find(submission: Loaded, target: Any, method: str | None) -> tuple[Callable[..., Any], Any]:
+def _find(submission: StudentModule, target: Any, method: str | None) -> tuple[Callable[..., Any], Any]:
     """The callable, and the module object whose parameters its gradients may reach (or None)."""
     if isinstance(target, Handle):
         thing = submission.held(target)
@@ -98,11 +97,11 @@ def _find(submission: Loaded, target: Any, method: str | None) -> tuple[Callable
     return thing, owner
 
 
-def _root_name(submission: Loaded, target: Any) -> str:
+def _root_name(submission: StudentModule, target: Any) -> str:
     return target if type(target) is str else type(submission.held(target)).__name__
 
 
-def _unwrap(submission: Loaded, value: Any) -> Any:
+def _unwrap(submission: StudentModule, value: Any) -> Any:
     return submission.held(value) if type(value) is Handle else value
 
 
@@ -132,10 +131,6 @@ def _takes(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     names = code.co_varnames[given : code.co_argcount]
     needed = names[: max(len(names) - len(function.__defaults__ or ()), 0)]
     return kwargs.keys() <= set(names) and kwargs.keys() >= set(needed)
-
-
-def _plain(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {"value": function(*args, **kwargs), "changed": {}}
 
 
 def _vjp(

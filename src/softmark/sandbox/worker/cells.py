@@ -15,10 +15,10 @@ import inspect
 import os
 import types
 from collections.abc import Set
-from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from softmark.sandbox.wire import Frame, Raised
+from softmark.sandbox.wire.protocol import Cells
 from softmark.sandbox.worker import absent, raised
 from softmark.sandbox.worker.ipython import parse_cell
 from softmark.sandbox.worker.statements import Own, Statement, compiled, left_out, root_of, trimmed, what_is_needed
@@ -26,43 +26,28 @@ from softmark.sandbox.worker.statements import Own, Statement, compiled, left_ou
 _MOST_TOLD = 20
 
 
-@dataclass(frozen=True)
-class Request:
-    """Which files are cells, and how they are to be run."""
-
-    names: tuple[str, ...]
-    wanted: frozenset[str]
-    """The names that will be asked for: what they need is needed."""
-    whole: bool
-
-    @classmethod
-    def received(cls, sent: dict[str, Any]) -> Request:
-        """The request as it comes over the wire: {"names": [...], "wanted": [...], "whole": bool}."""
-        return cls(tuple(sent["names"]), frozenset(sent["wanted"]), sent["whole"])
-
-
 class CellRun:
     """The cells of one notebook on their way into a module, and what came of each."""
 
-    def __init__(self, scratch: str, request: Request) -> None:
-        self._scratch, self._request = scratch, request
-        self._files = [os.path.join(scratch, name) for name in request.names]
+    def __init__(self, scratch: str, cells: Cells) -> None:
+        self._scratch, self._asked = scratch, cells
+        self._files = [os.path.join(scratch, name) for name in cells.names]
         self._failed: list[Raised] = []
-        self._unset: list[list[int]] = []
+        self._unset: list[tuple[int, int]] = []
         self._set_in: dict[str, list[int]] = {}
         self.trees = _without_checks(self._parsed())
 
     def run_in(self, module: types.ModuleType) -> None:
         """Fill the module. Nothing that a cell raises is raised here."""
-        if self._request.whole:
+        if self._asked.whole:
             self._run_whole(module)
         else:
             self._run_definitions(module)
 
     def told(self) -> dict[str, Any]:
-        """What there is to say, as plain values: for the trusted side to look up, not to believe."""
-        several = [[name, cells] for name, cells in self._set_in.items() if len(cells) > 1]
-        return {"failed": self._failed[:_MOST_TOLD], "unset": self._unset[:_MOST_TOLD], "several": several}
+        """Return what is to be told of the cells: fields of the message Loaded."""
+        several = [(name, cells) for name, cells in self._set_in.items() if len(cells) > 1]
+        return {"failed": self._failed[:_MOST_TOLD], "unset": self._unset[:_MOST_TOLD], "several": several[:_MOST_TOLD]}
 
     def _parsed(self) -> list[ast.Module]:
         trees = []
@@ -90,7 +75,7 @@ class CellRun:
                         kept.append(compiled(cell, left, self._files[cell], self._flags, own))
                 except Exception as error:
                     self._note_failure(error, cell, node.lineno)
-        run, needed = what_is_needed(kept, self._request.wanted)
+        run, needed = what_is_needed(kept, self._asked.wanted)
         self._run_statements(run, vars(module))
         self._note_unset(others, needed, vars(module))
 
@@ -124,7 +109,7 @@ class CellRun:
     def _run_whole(self, module: types.ModuleType) -> None:
         namespace = vars(module)
         for cell, tree in enumerate(self.trees):
-            before = {name: namespace.get(name) for name in self._request.wanted}
+            before = {name: namespace.get(name) for name in self._asked.wanted}
             try:
                 code = compile(tree, self._files[cell], "exec", self._flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
                 for lacking in absent.run(code, tree.body, lambda part: _finish(eval(part, namespace)), namespace):
@@ -147,22 +132,22 @@ class CellRun:
         told = raised.describe(error, self._scratch)
         if isinstance(error, ImportError) and any(told.message == earlier.message for earlier in self._failed):
             return  # one library that is not there is told once, not for every line that uses it
-        frames = told.frames or (Frame(self._request.names[cell], line, "", ""),)
+        frames = told.frames or (Frame(self._asked.names[cell], line, "", ""),)
         self._failed.append(Raised(told.cls, told.message, frames, told.notes))
 
     def _note_set(self, names: Set[str], cell: int) -> None:
-        for name in names & self._request.wanted:
+        for name in names & self._asked.wanted:
             cells = self._set_in.setdefault(name, [])
             if cell not in cells:
                 cells.append(cell)
 
     def _note_unset(self, others: list[tuple[int, ast.stmt]], needed: set[str], namespace: dict[str, Any]) -> None:
         """Where the statements are whose work is missing now: the last one for each name."""
-        places: dict[str, list[int]] = {}
+        places: dict[str, tuple[int, int]] = {}
         for cell, node in others:
             stored, changed = left_out(node)
             missing = {name for name in stored if name not in namespace and not hasattr(builtins, name)}
-            places |= {name: [cell, node.lineno] for name in (missing | changed) & needed}
+            places |= dict.fromkeys((missing | changed) & needed, (cell, node.lineno))
         self._unset = sorted(places.values())
 
 

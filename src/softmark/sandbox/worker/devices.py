@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from softmark.sandbox.wire import CAPS
+from softmark.sandbox.wire.protocol import UsedDevice
 from softmark.sandbox.worker.other_device import OtherDevice, place
 
 CPU, PRETENDED = "cpu", "pretended"
@@ -117,12 +118,11 @@ class Pretended(Device):
             yield
 
 
-def device_of(asked: dict[str, Any] | None) -> Device:
-    """What the trusted side asks for: {"name": …, "share": of its memory}, or nothing for the CPU."""
-    if asked is None or asked["name"] == CPU:
+def device_of(asked: UsedDevice | None) -> Device:
+    """Return the device that the trusted side asks for; None stands for the CPU."""
+    if asked is None or asked.name == CPU:
         return Device()
-    name = asked["name"]
-    return Pretended() if name == PRETENDED else Cuda(name, asked["share"])
+    return Pretended() if asked.name == PRETENDED else Cuda(asked.name, asked.share)
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:

@@ -13,8 +13,8 @@ And the text is searched through its syntax tree, so that staff see what is mere
 of the file is nobody's crime). None of this is a wall: a worker is the student's own, and who rewrites this module in
 it, or copies torch's source, gets around.
 
-A rule: {"names": dotted names, "ops": "aten::…" names, "instead": what to write, "functions": the student's functions
-it holds for, empty for all}.
+A rule (wire/protocol.py) has dotted names of Python's, names of operators ("aten::…"), and the names of the student's
+functions that it holds for, empty for all.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ from typing import Any, NoReturn
 import torch
 from torch.overrides import TorchFunctionMode
 
+from softmark.sandbox.wire.protocol import MOST_TOLD, Rule
 from softmark.sandbox.worker import gates, operators
 
-MOST_MENTIONS = 100
-"""So many are told: a file may hold a million."""
 COMPILED, THREAD, UNWATCHED = "torch.jit", "a thread", "torch._C.DisableTorchFunction"
 UNSEEN = {
     COMPILED: "runs code that torch.jit compiled, in which forbidden functions cannot be seen: leave it as Python",
@@ -63,10 +62,10 @@ class _Present:
 class Guard:
     """Watches calls for the rules of one homework."""
 
-    def __init__(self, rules: list[dict[str, Any]]) -> None:
+    def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
         self._watches: dict[str, _Watch | None] = {}
-        for name in {name for rule in rules for name in rule["names"]}:
+        for name in {name for rule in rules for name in rule.names}:
             _close(name)
         if rules:
             gates.close(vars(torch._ops.OpOverload)["decompose"], _look_at_operator)  # it may know a way in Python
@@ -77,7 +76,7 @@ class Guard:
     def watching(self, function: str) -> Iterator[None]:
         """Forbidden uses inside this block raise, even if the student's code swallows the exception."""
         if function not in self._watches:
-            rules = [rule for rule in self._rules if not rule["functions"] or function in rule["functions"]]
+            rules = [rule for rule in self._rules if not rule.functions or function in rule.functions]
             self._watches[function] = _Watch(rules) if rules else None
         watch = self._watches[function]
         operators.refuse(watch.operators if watch is not None else frozenset(), _kernel)
@@ -113,9 +112,9 @@ def undo() -> None:
 class _Watch:
     """The rules for one function of a student's, while it is called."""
 
-    def __init__(self, rules: list[dict[str, Any]]) -> None:
-        self.names = {name for rule in rules for name in rule["names"]}
-        self.operators = operators.matching(tuple(op for rule in rules for op in rule["ops"]))
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.names = {name for rule in rules for name in rule.names}
+        self.operators = operators.matching(tuple(op for rule in rules for op in rule.ops))
         self.seen: ForbiddenUse | None = None
         in_c = {name: thing for name in self.names if not isinstance(thing := _resolve(name), type | FunctionType)}
         self._called: dict[str, str] = {_operator_of(thing): name for name, thing in in_c.items()}
@@ -274,9 +273,9 @@ def _resolve(dotted: str) -> Any:
     return thing
 
 
-def mentions(trees: Sequence[ast.Module], rules: list[dict[str, Any]]) -> list[list[Any]]:
-    """[name, index of the tree, line] of every forbidden name that is mentioned, aliases of imports followed."""
-    forbidden = {name for rule in rules for name in rule["names"]}
+def mentions(trees: Sequence[ast.Module], rules: Sequence[Rule]) -> list[tuple[str, int, int]]:
+    """Return name, index of the tree and line of forbidden names in the text; aliases of imports are followed."""
+    forbidden = {name for rule in rules for name in rule.names}
     if not forbidden:
         return []
     nodes = [(index, node) for index, tree in enumerate(trees) for node in ast.walk(tree)]
@@ -293,8 +292,8 @@ def mentions(trees: Sequence[ast.Module], rules: list[dict[str, Any]]) -> list[l
     for index, node in nodes:
         dotted = _dotted(node, aliases)
         if dotted in forbidden:
-            found.append([dotted, index, getattr(node, "lineno", 0)])
-    return sorted(found, key=lambda hit: (hit[1], hit[2], hit[0]))[:MOST_MENTIONS]
+            found.append((dotted, index, getattr(node, "lineno", 0)))
+    return sorted(found, key=lambda hit: (hit[1], hit[2], hit[0]))[:MOST_TOLD]
 
 
 def _dotted(node: ast.AST, aliases: dict[str, str]) -> str:

@@ -14,13 +14,16 @@ import linecache
 import os
 import sys
 import types
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from softmark.sandbox.wire import Handle
+from softmark.sandbox.wire.protocol import Cells, Loaded, Rule
 from softmark.sandbox.worker import absent, raised
 from softmark.sandbox.worker.absent import Absent
-from softmark.sandbox.worker.cells import CellRun, Request
+from softmark.sandbox.worker.cells import CellRun
 from softmark.sandbox.worker.forbidden import Guard, mentions
 
 _MOST_TOLD = 20
@@ -30,20 +33,16 @@ class ObjectLost(LookupError):
     """The process that held an object has ended, and the object with it."""
 
 
-class Loaded:
+class StudentModule:
     """The student's module and the objects of theirs that the tests hold handles to."""
 
-    def __init__(
-        self, module: types.ModuleType, guard: Guard, mentioned: list[list[Any]], cells: dict[str, Any] | None = None
-    ) -> None:
-        self.module = module
-        self.guard = guard
-        self.mentioned = mentioned  # forbidden names in the text, with their places
-        self.cells = cells or {}  # what came of a notebook's cells, or of a file's imports
+    def __init__(self, module: types.ModuleType, guard: Guard, noticed: Loaded | None = None) -> None:
+        self.module, self.guard = module, guard
+        self._noticed = noticed or Loaded(names={})
         self._objects: dict[int, Any] = {}
 
-    def names(self, wanted: Collection[str] | None = None) -> dict[str, str]:
-        """The module's own functions and classes, by name, or those that are wanted: what a test may ask for."""
+    def told(self, wanted: Collection[str] | None) -> Loaded:
+        """Return what was noticed while it was loaded, with the functions and classes that a test may ask for."""
         kinds = {}
         for name, value in list(vars(self.module).items()):
             own = type(name) is str and not name.startswith("_") and type(value) is not Absent
@@ -52,7 +51,7 @@ class Loaded:
                     kinds[name] = "class"
                 elif callable(value):
                     kinds[name] = "function"
-        return kinds
+        return structs.replace(self._noticed, names=kinds)
 
     def keep(self, thing: Any, number: int) -> Handle:
         """`number` is that of the request which made it: no other request's object is ever meant by it."""
@@ -70,8 +69,8 @@ class Loaded:
         self._objects.clear()
 
 
-def load(scratch: str, file: str, rules: list[Any]) -> Loaded:
-    """Run the submission's file as a module. Whatever it raises is the caller's to report."""
+def load(scratch: str, file: str, rules: Sequence[Rule]) -> StudentModule:
+    """Run the submission's file as a module. The caller reports what it raises."""
     path = os.path.join(scratch, file)
     with open(path, "rb") as source_file:
         source = source_file.read()
@@ -82,18 +81,19 @@ def load(scratch: str, file: str, rules: list[Any]) -> Loaded:
     guard = Guard(rules)  # before anything of the student's can keep a reference
     with absent.tolerated(scratch) as failures:
         absent.execute_file(code, source, module.__dict__)
-    told = {"failed": [raised.describe(error, scratch) for error in failures[:_MOST_TOLD]]}
-    return Loaded(module, guard, mentions([ast.parse(source)] if rules else [], rules), told)
+    mentioned = mentions([ast.parse(source)], rules) if rules else []
+    failed = [raised.describe(error, scratch) for error in failures[:_MOST_TOLD]]
+    return StudentModule(module, guard, Loaded(names={}, mentions=mentioned, failed=failed))
 
 
-def load_notebook(scratch: str, file: str, rules: list[Any], request: Request) -> Loaded:
+def load_notebook(scratch: str, file: str, rules: Sequence[Rule], cells: Cells) -> StudentModule:
     """Run the cells of a notebook as a module with the notebook's name. What they raise is told, not raised."""
     module = _empty_module(scratch, file)
-    run = CellRun(scratch, request)
+    run = CellRun(scratch, cells)
     guard = Guard(rules)
     with absent.tolerated(scratch):
         run.run_in(module)
-    return Loaded(module, guard, mentions(run.trees, rules), run.told())
+    return StudentModule(module, guard, Loaded(names={}, mentions=mentions(run.trees, rules), **run.told()))
 
 
 def _empty_module(scratch: str, file: str) -> types.ModuleType:

@@ -21,19 +21,20 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from typing import Any
+
+from softmark.sandbox.wire.protocol import Probe
 
 ATTACKS = ("read", "environ", "signal", "socket", "write", "daemon")
 
 
-def attack(request: dict[Any, Any]) -> dict[str, Any]:
-    """Try each attack; returns what was achieved, by name ("" for nothing)."""
+def attack(request: Probe) -> dict[str, str]:
+    """Try each attack; return what was achieved, by name ("" for nothing)."""
     tries: dict[str, Callable[[], str]] = {
-        "read": lambda: _read(request["secret"]),
-        "environ": lambda: _read(f"/proc/{request['grader']}/environ") or _read(f"/proc/{request['grader']}/maps"),
-        "signal": lambda: _signal(request["grader"]),
+        "read": lambda: _read(request.secret),
+        "environ": lambda: _read(f"/proc/{request.grader}/environ") or _read(f"/proc/{request.grader}/maps"),
+        "signal": lambda: _signal(request.grader),
         "socket": _connect,
-        "write": lambda: _write(request["outside"]),
+        "write": lambda: _write(request.outside),
     }
     achieved = {name: _outcome(attempt) for name, attempt in tries.items()}
     _leave_daemon()

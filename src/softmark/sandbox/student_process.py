@@ -1,0 +1,133 @@
+"""A student's process as the trusted side sees it: one request goes out, one checked reply comes back.
+
+An answer is bounded before it is received: sixteen times the bytes of the right answer or of the request, whichever
+is more, and a few megabytes besides (`answer_mb` of a homework). The first bytes of a frame tell its size; of a larger
+one nothing more is read, and the process that sent it is ended. So the trusted side's memory does not depend on what a
+student's code returns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import overload
+
+from softmark.records.limits import Allowed
+from softmark.sandbox import explain, wire
+from softmark.sandbox.failures import StudentFailure, UnsendableRequest
+from softmark.sandbox.wire import protocol
+from softmark.sandbox.wire.protocol import Attacked, Call, CallResult, Done, FailedReply, Load, Loaded, Probe, Request
+from softmark.sandbox.zygote import Ended
+
+_TIMES = 16
+"""An answer may have this many times the bytes of the right one, or of the request where the right one is not known."""
+OF_A_TENSOR = 1000
+"""For each 1000 bytes an answer may have one tensor or array: each takes time and memory, even one without numbers."""
+_FACTS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """A request, the frame that it is sent as, and how many bytes its reply may have."""
+
+    request: Request | None
+    frame: bytes
+    most_bytes: int = _FACTS
+
+    @classmethod
+    def of(cls, request: Request, expected_bytes: int | None = None, spare_bytes: int = 0) -> Outgoing:
+        """Return a packed request. `expected_bytes` is the size of the right answer, 0 if that is not known.
+
+        None stands for a request that no test makes, such as to load the submission: its reply is a list of facts.
+        """
+        try:
+            frame = wire.pack(protocol.request_value(request))
+        except wire.Unsupported as refusal:
+            raise UnsendableRequest(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
+        if expected_bytes is None:
+            return cls(request, frame)
+        most = _TIMES * max(expected_bytes, len(frame)) + spare_bytes
+        return cls(request, frame, min(most, wire.CAPS.frame_bytes))
+
+    def body_size(self, prefix: bytes) -> int:
+        """Return the size that the first bytes of a reply announce; raise StudentFailure if it is far too large."""
+        size = wire.body_size(prefix)
+        if size > self.most_bytes:
+            raise explain.too_large(f"{size / 1e6:.0f} MB", f"{self.most_bytes / 1e6:.0f} MB")
+        return size
+
+    def read(self, body: bytes) -> Done:
+        """Return what a reply says; raise StudentFailure if it tells of one, WireError if it is no reply."""
+        try:
+            said = wire.unpack(body, replace(wire.CAPS, arrays=self.most_bytes // OF_A_TENSOR))
+        except wire.TooMany as many:
+            raise explain.too_large(f"{many.count} tensors", f"{self.most_bytes // OF_A_TENSOR}") from None
+        reply = protocol.read_reply(said, self.request)
+        if isinstance(reply, FailedReply):
+            raise explain.failed_reply(reply, self.request)
+        return reply
+
+    def limit(self, of_a_test: float, allowed: Allowed) -> float:
+        """Return the limit to name when it is exceeded: of a call that of its test, though less of it was left."""
+        return of_a_test if isinstance(self.request, Call) else allowed.cpu_seconds
+
+
+READY = Outgoing(None, b"")
+"""The first message of a worker: ready, or which wall failed. No request precedes it."""
+
+
+class StudentProcess(ABC):
+    """A process that runs a student's code: with walls, without, or (on the student's own machine) this one."""
+
+    _asked = 0
+
+    @abstractmethod
+    def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
+        """Send a request and return the body of the reply's frame; raise StudentFailure or WireError if none comes."""
+
+    @property
+    @abstractmethod
+    def alive(self) -> bool: ...
+
+    @abstractmethod
+    def cpu_seconds(self) -> float:
+        """Return the processor time that the process has used so far."""
+
+    @abstractmethod
+    def printed(self) -> tuple[str, str]:
+        """Return the beginning and the end of what was printed so far, to stdout and to stderr."""
+
+    @abstractmethod
+    def close(self) -> Ended | None:
+        """End it; safe to call twice."""
+
+    @overload
+    def ask(
+        self, request: Call, allowed: Allowed, expected_bytes: int | None = ..., spare_bytes: int = ...
+    ) -> CallResult: ...
+    @overload
+    def ask(
+        self, request: Load, allowed: Allowed, expected_bytes: int | None = ..., spare_bytes: int = ...
+    ) -> Loaded: ...
+    @overload
+    def ask(
+        self, request: Probe, allowed: Allowed, expected_bytes: int | None = ..., spare_bytes: int = ...
+    ) -> Attacked: ...
+    def ask(self, request: Request, allowed: Allowed, expected_bytes: int | None = None, spare_bytes: int = 0) -> Done:
+        """Return the reply to a request; raise StudentFailure if the student's code gives no answer.
+
+        A process is ended if it does not reply in time, or if its reply breaks the rules.
+        """
+        return self._reply(Outgoing.of(request, expected_bytes, spare_bytes), allowed)
+
+    def _reply(self, outgoing: Outgoing, allowed: Allowed) -> Done:
+        try:
+            try:
+                body = self.exchange(outgoing, allowed)
+            except StudentFailure:
+                self.close()
+                raise
+            return outgoing.read(body)
+        except wire.WireError as error:
+            self.close()
+            raise explain.malformed(str(error)) from None

@@ -1,0 +1,273 @@
+"""The messages between the trusted side and a worker, each with its type.
+
+Strictly one reply to one request; each is one value on the wire (see the package's page):
+
+    (first)   reply 0, to no request: Ready, or FailedReply with the kind "walls" and the end of the process
+    request   {"op": "load" | "call" | "probe", "id": n, and the fields of that Struct}
+    reply     {"id": n, "done": the fields of the Struct that belongs to the request}
+              {"id": n, "failed": kind, "detail": text, "raised": Raised or None}
+
+Both sides import these types. A request is built by the trusted side, and the worker takes it as it is. A reply is
+hostile input: `read_reply` is the only place that takes one apart, and what it returns has the form that its type says.
+Only the slots `value`, `args`, `kwargs`, `cotangent`, gradients and changed inputs hold values of the wire's own types;
+all else is numbers and text of bounded length.
+
+`seed` is given with the first call of a test: state that a student's code may have changed is put back first, and the
+random generators are seeded.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+import torch
+
+from softmark.sandbox.wire.values import Handle, Meta, Raised, WireError
+
+MOST_TOLD = 100
+"""The length of each list that describes how a submission was loaded: a file may hold a million of everything."""
+_LARGEST_META = 2**40  # elements of a tensor that is only described
+_Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]  # no call runs more operations within any limit
+_Index = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+
+How: TypeAlias = Literal["plain", "vjp", "count_ops", "on_meta", "weights", "mode"]
+"""The ways to use a function or an object, see worker/calls.py."""
+
+
+class _Message(msgspec.Struct, forbid_unknown_fields=True):
+    """A part of the protocol."""
+
+
+class Rule(_Message):
+    """A rule about library functions that a student's functions must not use; no `functions` means all of them."""
+
+    names: tuple[str, ...]
+    ops: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+
+
+class Cells(_Message):
+    """The files that are cells of one notebook, and whether all of it is run; else what `wanted` names need."""
+
+    names: tuple[str, ...]
+    wanted: frozenset[str]
+    whole: bool
+
+
+class UsedDevice(_Message):
+    """The device on which a submission's tensors are, and the share of its memory that a worker may use."""
+
+    name: str
+    share: float = 1.0
+
+
+class Load(_Message, tag_field="op", tag="load"):
+    """Load the submission. The reply tells which of the `wanted` names it defines; None: of all names."""
+
+    file: str
+    rules: tuple[Rule, ...] = ()
+    cells: Cells | None = None
+    device: UsedDevice | None = None
+    wanted: tuple[str, ...] | None = None
+    id: int = 0
+
+
+class Call(_Message, tag_field="op", tag="call"):
+    """Call a function by its name, or an object of the student's or a method of it by its handle."""
+
+    target: str | Handle
+    method: str | None = None
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    how: How = "plain"
+    watch: bool = False
+    """Whether a plain call is to tell which inputs it changed."""
+    cotangent: Any = None
+    seed: int | None = None
+    id: int = 0
+
+
+class Probe(_Message, tag_field="op", tag="probe"):
+    """Make softmark's own attacks, see worker/probe.py."""
+
+    secret: str
+    outside: str
+    grader: int
+    id: int = 0
+
+
+Request: TypeAlias = Load | Call | Probe
+
+
+class Ready(_Message):
+    """The walls stand."""
+
+
+class Loaded(_Message):
+    """What the submission defines, as name and kind, and what was noticed while it was loaded."""
+
+    names: dict[str, str]
+    mentions: Annotated[list[tuple[str, _Index, _Index]], msgspec.Meta(max_length=MOST_TOLD)] = []
+    """Forbidden names in the text, each with the index of its file and its line."""
+    failed: Annotated[list[Raised], msgspec.Meta(max_length=MOST_TOLD)] = []
+    """What statements of a notebook, or imports of a file, raised."""
+    unset: Annotated[list[tuple[_Index, _Index]], msgspec.Meta(max_length=MOST_TOLD)] = []
+    """Cell and line of statements that were not run, although something needs what they set."""
+    several: Annotated[list[tuple[str, list[_Index]]], msgspec.Meta(max_length=MOST_TOLD)] = []
+    """Wanted names that several cells set, with those cells."""
+
+
+class CallResult(_Message):
+    """The value that a call gave."""
+
+    value: Any
+
+
+class PlainResult(CallResult):
+    """The value, and the changed inputs by name: what each is now if it is a tensor of the same kind, else None."""
+
+    changed: dict[str, torch.Tensor | None]
+
+
+class PullbackResult(CallResult):
+    """The value, and the gradient of <cotangent, value> for each input and each parameter; None where there is none."""
+
+    args: list[torch.Tensor | None]
+    kwargs: dict[str, torch.Tensor | None]
+    parameters: dict[str, torch.Tensor | None]
+
+
+class CountResult(CallResult):
+    """The value, and how often each operation of torch was dispatched."""
+
+    ops: dict[str, _Count]
+
+
+class Attacked(_Message):
+    """What each attack achieved; empty text for one that was refused."""
+
+    achieved: dict[str, str]
+
+
+class FailedReply(_Message):
+    """The reply that no value could be had, and why."""
+
+    id: int
+    failed: Literal["walls", "missing", "type", "device", "forbidden", "memory", "error"]
+    detail: str
+    raised: Raised | None = None
+
+
+Done: TypeAlias = Ready | Loaded | CallResult | Attacked
+
+RESULTS: dict[How, type[CallResult]] = {
+    "plain": PlainResult,
+    "vjp": PullbackResult,
+    "count_ops": CountResult,
+    "on_meta": CallResult,
+    "weights": CallResult,
+    "mode": CallResult,
+}
+"""The reply to each kind of call."""
+
+
+def request_value(request: Request) -> dict[str, Any]:
+    """Return a request as a value that the wire can send."""
+    if isinstance(request, Call):
+        return {"op": "call", **msgspec.structs.asdict(request)}
+    plain: dict[str, Any] = msgspec.to_builtins(request)
+    return plain
+
+
+def read_request(value: Any) -> Request:
+    """Return the request that a worker received as a value."""
+    request: Request = msgspec.convert(value, Request)
+    return request
+
+
+def done_value(number: int, done: Done) -> dict[str, Any]:
+    """Return the reply "done" as a value that the wire can send."""
+    return {"id": number, "done": msgspec.structs.asdict(done)}
+
+
+def failed_value(failed: FailedReply) -> dict[str, Any]:
+    """Return the reply "failed" as a value that the wire can send."""
+    return msgspec.structs.asdict(failed)
+
+
+def read_reply(value: Any, request: Request | None) -> Done | FailedReply:
+    """Return a reply that has the form of one to this request (None: the first message); else raise WireError."""
+    number = 0 if request is None else request.id
+    if type(value) is not dict or type(value.get("id")) is not int or value["id"] != number:
+        raise WireError("not the reply to this request")
+    if "failed" in value:
+        failed: FailedReply = _convert(value, FailedReply)
+        if failed.failed == "walls" and request is not None:
+            raise WireError("walls fail before the first request only")
+        return failed
+    if value.keys() != {"id", "done"}:
+        raise WireError("a reply without its parts")
+    done: Done = _convert(value["done"], _type_of_done(request))
+    if isinstance(request, Call):
+        _require_fit(done, request)
+    return done
+
+
+def _type_of_done(request: Request | None) -> type[Any]:
+    match request:
+        case None:
+            return Ready
+        case Load():
+            return Loaded
+        case Call():
+            return RESULTS[request.how]
+        case Probe():
+            return Attacked
+
+
+def _convert(value: Any, form: type[Any]) -> Any:
+    """Return the value as this Struct; WireError if it has another form.
+
+    msgspec takes everything with a length and items for a mapping, arrays too, and stumbles over them.
+    """
+    if type(value) is not dict or any(type(part) in _ARRAYS for name, part in value.items() if name != "value"):
+        raise WireError("a reply without its parts")
+    try:
+        return msgspec.convert(value, form)
+    except msgspec.ValidationError:
+        raise WireError("a reply without its parts") from None
+
+
+_ARRAYS = (torch.Tensor, np.ndarray)
+
+
+def _require_fit(done: Any, call: Call) -> None:
+    """Raise WireError if gradients belong to other inputs, or if a description fits no tensor that can exist."""
+    if isinstance(done, PullbackResult) and (len(done.args), done.kwargs.keys()) != (
+        len(call.args),
+        call.kwargs.keys(),
+    ):
+        raise WireError("gradients of other inputs")
+    if call.how == "on_meta" and any(_is_beyond_measure(meta) for meta in _descriptions(done.value)):
+        raise WireError("a description of more than any tensor holds")
+
+
+def _is_beyond_measure(meta: Meta) -> bool:
+    return math.prod(size or 1 for size in meta.shape) > _LARGEST_META
+
+
+def _descriptions(value: Any) -> list[Meta]:
+    """Return the descriptions of tensors in a value."""
+    found, unseen = [], [value]
+    while unseen:
+        part = unseen.pop()
+        if type(part) in (list, tuple):
+            unseen += part
+        elif type(part) is dict:
+            unseen += part.values()
+        elif type(part) is Meta:
+            found.append(part)
+    return found
