@@ -12,7 +12,7 @@ import pytest
 
 from softmark.authoring.build import buildable
 from softmark.authoring.starter import cut
-from softmark.course.homework import Homework, PartSpec, load_homework
+from softmark.course.homework import Homework, Part, load_homework
 from softmark.records.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -50,8 +50,8 @@ class Mean(torch.nn.Module):
 @pytest.fixture
 def homework() -> Homework:
     """Two parts, of which one is a class."""
-    parts = (PartSpec("1", "total", "Sum", Fraction(1)), PartSpec("2.1", "Mean", "Mean", Fraction(1)))
-    return Homework("sums", ROOT, "Sums", "sums.py", Fraction(2), parts, (), limits={}, lines={})
+    parts = (Part("1", "total", "Sum", points=Fraction(1)), Part("2.1", "Mean", "Mean", points=Fraction(1)))
+    return Homework("sums", ROOT, "Sums", "sums.py", Fraction(2), parts, (), limits={})
 
 
 def solution_lines(reference: str) -> list[str]:

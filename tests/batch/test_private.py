@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from softmark.batch.journal import Journal
-from softmark.course.exposed import exposed
+from softmark.course.digest import exposed
 from softmark.course.homework import load_homework
 from tests.support.classes import FILE, NAME, PATIENCE, RIGHT, grade, hand_in, write_tiny_course
 

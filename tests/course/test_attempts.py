@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.course.attempts import Attempt, AttemptLimit, attempt
+from softmark.course.deadlines import Attempt, AttemptLimit, attempt
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 TWO_A_DAY = AttemptLimit(2, timedelta(hours=24))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.course.late import LatePolicy, in_words, lateness
+from softmark.course.deadlines import LatePolicy, in_words, lateness
 from softmark.records.points import exact
 from softmark.records.result import Lateness, decode, encode
 from tests.support.results import graded

@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from softmark.course.attempts import AttemptLimit
+from softmark.course.deadlines import AttemptLimit
 from softmark.course.homework import load_homework
 from tests.documents import DOCS, PICTURES, documents
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.course.homework import Homework, PartSpec
+from softmark.course.homework import Homework, Part
 from softmark.course.pending import finished_test, pending
 from softmark.course.testspecs import Column, TestSpec
 from softmark.records.result import (
@@ -34,12 +34,11 @@ HOMEWORK = Homework(
     file="scores.py",
     points=Fraction(5),
     parts=(
-        PartSpec("1", "scores", "The score matrix", Fraction(3)),
-        PartSpec("2", "mask", "Masks", Fraction(2)),
+        Part("1", "scores", "The score matrix", points=Fraction(3)),
+        Part("2", "mask", "Masks", points=Fraction(2)),
     ),
     forbidden=(),
     limits={},
-    lines={},
 )
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from softmark.course.deadlines import LateTable
 from softmark.course.homework import load_homework
-from softmark.course.late_table import LateTable
 from softmark.report.gradebook import AFTER_PARTS, BEFORE_PARTS, TEST_COLUMNS
 from tests.course.test_homework import GOOD
 

@@ -29,10 +29,11 @@ RULES = (
             "torch.lstm",
         ),
         ("aten::scaled_dot_product_attention", "aten::_scaled_dot_product_*", "aten::lstm"),
+        (),
         "write it with matmul",
     ),
-    ForbiddenRule(("torch.autograd.grad", "torch._make_dual"), ("aten::_make_dual",), "differentiate", ("two",)),
-    ForbiddenRule(("torch.nn.functional.gelu",), (), "write it with erf", ("three",)),
+    ForbiddenRule(("torch.autograd.grad", "torch._make_dual"), ("aten::_make_dual",), ("two",), "differentiate"),
+    ForbiddenRule(("torch.nn.functional.gelu",), (), ("three",), "write it with erf"),
 )
 LIMITS = Limits(cpu_seconds=10, import_seconds=20, memory_mb=1500)
 PRE = """

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from softmark.course.homework import Homework, PartSpec
-from softmark.course.late import LatePolicy, lateness
+from softmark.course.deadlines import LatePolicy, lateness
+from softmark.course.homework import Homework, Part
 from softmark.course.pending import finished_test, pending
 from softmark.course.testspecs import Column, TestSpec
 from softmark.records.result import CaseResult, Excerpt, Outcome, Provenance, Result, Status, Submission
@@ -25,13 +25,12 @@ HOMEWORK = Homework(
     file="attention_scores.py",
     points=Fraction(10),
     parts=(
-        PartSpec("1", "project", "Queries, keys and values", Fraction(2)),
-        PartSpec("2", "scores", "The score matrix", Fraction(5)),
-        PartSpec("3", "mask", "Masks", Fraction(3)),
+        Part("1", "project", "Queries, keys and values", points=Fraction(2)),
+        Part("2", "scores", "The score matrix", points=Fraction(5)),
+        Part("3", "mask", "Masks", points=Fraction(3)),
     ),
     forbidden=(),
     limits={},
-    lines={},
 )
 
 

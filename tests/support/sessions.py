@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from softmark.course.homework import ForbiddenRule, Homework, PartSpec
+from softmark.course.homework import ForbiddenRule, Homework, Part
 from softmark.grading.session import StudentSession
 from softmark.intake.submitted_files import Handed
 from softmark.records.limits import Allowed, Level, Limits
@@ -27,10 +27,12 @@ HOMEWORK = Homework(
     title="A tiny homework",
     file=FILE,
     points=Fraction(4),
-    parts=(PartSpec("1", "one, Layer", "The first part", Fraction(2)), PartSpec("2", "two", "The second", Fraction(2))),
-    forbidden=(ForbiddenRule(("torch.nn.functional.gelu",), ("aten::gelu",), "write it with torch.erf"),),
+    parts=(
+        Part("1", "one, Layer", "The first part", points=Fraction(2)),
+        Part("2", "two", "The second", points=Fraction(2)),
+    ),
+    forbidden=(ForbiddenRule(("torch.nn.functional.gelu",), ("aten::gelu",), (), "write it with torch.erf"),),
     limits={},
-    lines={},
 )
 
 Act = Callable[[Request], Done]

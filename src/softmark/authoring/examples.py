@@ -27,7 +27,7 @@ import torch
 from torch import nn
 
 from softmark.authoring.callers import builds_on
-from softmark.check.public_tests import ExampleData, Handout, PartData, RuleData, WordsData
+from softmark.check.public_tests import ExampleData, Handout, WordsData
 from softmark.check.worked_examples import to_data
 from softmark.course.homework import Homework
 from softmark.grading.author_files import imported, load_mistakes
@@ -82,11 +82,8 @@ def handout_of(homework: Homework) -> Handout:
         homework=homework.name,
         title=homework.title,
         file=homework.file,
-        parts=tuple(PartData(part.number, part.function, part.title, earlier[part.number]) for part in homework.parts),
-        forbidden=tuple(
-            RuleData(names=rule.names, ops=rule.ops, functions=rule.functions, instead=rule.instead)
-            for rule in homework.forbidden
-        ),
+        parts=tuple(msgspec.structs.replace(part, builds_on=earlier[part.number]) for part in homework.parts),
+        forbidden=homework.forbidden,
         mistakes={m.name: WordsData(m.says, m.hint) for m in registry.mistakes if m.name in named},
         examples=examples,
         takes={name: homework.takes[name] for name in homework.takes if name.partition(".")[0] in homework.wanted},
@@ -108,7 +105,9 @@ def _one_thread() -> Iterator[None]:
 
 def encode(handout: Handout) -> bytes:
     """As JSON that a person can read: a line for each field of an example, a line for each mistake."""
-    data = msgspec.to_builtins(handout)
+    data = msgspec.to_builtins(handout, enc_hook=str)
+    for part in data["parts"]:
+        del part["points"]  # the README says them
     words, examples = data.pop("mistakes"), data.pop("examples")
     fields = [f"{json.dumps(key)}: {_json(value)}" for key, value in data.items()]
     fields.append(f'"mistakes": {{{_rows(words)}\n}}')

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from softmark.authoring.starter import title_and_text
-from softmark.course.homework import Homework, PartSpec
+from softmark.course.homework import Homework, Part
 from softmark.records.errors import ConfigError
 from softmark.records.points import shown
 
@@ -83,7 +83,7 @@ def read_readme(readme: str, homework: Homework) -> Handout:
     return Handout(title[1].strip(), sections)
 
 
-def _section(part: PartSpec, handout: Handout, homework: Homework) -> str:
+def _section(part: Part, handout: Handout, homework: Homework) -> str:
     """The handout's section on a part, with its heading: number, title, points."""
     for heading, text in handout.sections.items():
         found = _OF_A_PART.fullmatch(heading)

@@ -21,10 +21,9 @@ import pytest
 from softmark.check.earlier_parts import JudgedParts
 from softmark.check.missing_imports import Foreign
 from softmark.check.public_tests import TESTS, Handout
-from softmark.course.declaration import Declaration
 from softmark.course.homework import Homework
 from softmark.course.pending import finished_test, pending
-from softmark.course.testspecs import TestSpec, base_nodeid, case_id
+from softmark.course.testspecs import Declaration, TestSpec, base_nodeid, case_id
 from softmark.engines.judging import not_loadable
 from softmark.grading.apart import Apart
 from softmark.grading.desk import Desk

@@ -13,7 +13,7 @@ from functools import cache
 
 import msgspec
 
-from softmark.course.homework import PartSpec
+from softmark.course.homework import Part
 from softmark.intake.submitted_files import Handed
 from softmark.records.result import Outcome, TestResult
 from softmark.records.verdict import Category, Code, CodeLine, Verdict
@@ -27,7 +27,7 @@ class JudgedParts:
 
     def __init__(
         self,
-        parts: Sequence[PartSpec],
+        parts: Sequence[Part],
         builds_on: Mapping[str, Collection[str]],
         run: Callable[[str], tuple[TestResult, ...]],
         handed: Handed,
@@ -46,7 +46,7 @@ class JudgedParts:
         causes = [self._specs[earlier] for earlier in self._origins(part)]
         return tuple(self._following(test, causes) if causes else test for test in self._run(part))
 
-    def _following(self, test: TestResult, causes: Sequence[PartSpec]) -> TestResult:
+    def _following(self, test: TestResult, causes: Sequence[Part]) -> TestResult:
         """A failed test of a part that builds on these failing parts; an exception and its line are facts, and stay."""
         if test.outcome is not Outcome.FAILED:
             return test
@@ -57,7 +57,7 @@ class JudgedParts:
             cases.append(msgspec.structs.replace(case, verdicts=tuple(dict.fromkeys(verdicts))))
         return msgspec.structs.replace(test, cases=tuple(cases))
 
-    def _is_its_own(self, verdict: Verdict, part: PartSpec) -> bool:
+    def _is_its_own(self, verdict: Verdict, part: Part) -> bool:
         """Whether it would have failed so whatever the earlier parts do."""
         if verdict.category is Category.FORBIDDEN:
             return self._used_in(verdict.frames) in _written_for(part)
@@ -78,7 +78,7 @@ class JudgedParts:
         return any(test.outcome is Outcome.FAILED for test in self._run(part))
 
 
-def _written_for(part: PartSpec) -> set[str]:
+def _written_for(part: Part) -> set[str]:
     """The functions and classes that a student writes for a part."""
     return {name.partition(".")[0] for name in part.functions}
 
@@ -89,7 +89,7 @@ def _undiagnosed(verdict: Verdict, said: str) -> Verdict:
     return Verdict(category=verdict.category, fact=said)
 
 
-def _sentence(parts: Sequence[PartSpec]) -> str:
+def _sentence(parts: Sequence[Part]) -> str:
     names = [f"{part.number} ({part.function})" for part in parts]
     if len(names) == 1:
         return f"may follow from part {names[0]}: mend that first"

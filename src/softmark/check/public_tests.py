@@ -14,29 +14,10 @@ from typing import Any
 import msgspec
 
 from softmark.check.worked_examples import Slip, WorkedExample, from_data
-from softmark.course.homework import ForbiddenRule, Homework, PartSpec
+from softmark.course.homework import ForbiddenRule, Homework, Part
 from softmark.records.errors import ConfigError
 
 EXAMPLES, TESTS = "examples.json", "test_public.py"
-
-
-class PartData(msgspec.Struct, frozen=True):
-    """One part of the homework; what it is worth is said in the handout."""
-
-    number: str
-    function: str
-    title: str
-    builds_on: tuple[str, ...] = ()
-    """The earlier parts whose functions this part's may call."""
-
-
-class RuleData(msgspec.Struct, frozen=True):
-    """What is not allowed, for which of the student's functions (none named: all), and what to write instead."""
-
-    names: tuple[str, ...]
-    ops: tuple[str, ...]
-    functions: tuple[str, ...]
-    instead: str
 
 
 class WordsData(msgspec.Struct, frozen=True):
@@ -80,8 +61,8 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
     homework: str
     title: str
     file: str
-    parts: tuple[PartData, ...]
-    forbidden: tuple[RuleData, ...]
+    parts: tuple[Part, ...]
+    forbidden: tuple[ForbiddenRule, ...]
     mistakes: dict[str, WordsData]
     examples: tuple[ExampleData, ...]
     takes: dict[str, tuple[str, ...]] = {}
@@ -104,9 +85,8 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
         raise ConfigError(EXAMPLES, 1, f"there is no worked example “{name}”; build the homework, or get it anew")
 
     def as_homework(self, folder: Path, tests: dict[str, int]) -> Homework:
-        """The homework as far as it is known here; each part is worth as many points as it has public tests."""
-        parts = tuple(PartSpec(p.number, p.function, p.title, Fraction(tests.get(p.number, 0))) for p in self.parts)
-        rules = tuple(ForbiddenRule(rule.names, rule.ops, rule.instead, rule.functions) for rule in self.forbidden)
+        """Return the homework as far as it is known here; each part has as many points as it has public tests."""
+        parts = tuple(msgspec.structs.replace(p, points=Fraction(tests.get(p.number, 0))) for p in self.parts)
         points = sum((part.points for part in parts), Fraction(0))
         return Homework(
             self.homework,
@@ -115,9 +95,8 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
             self.file,
             points,
             parts,
-            rules,
+            self.forbidden,
             limits=self.limits,
-            lines={},
             takes=self.takes,
             packages=self.packages,
         )

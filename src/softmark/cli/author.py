@@ -108,7 +108,7 @@ def doctor(
 
 def _readable_secrets() -> str:
     """Return what is to be said of the course around, if there is one and others can read its hidden tests."""
-    from softmark.course.exposed import exposed
+    from softmark.course.digest import exposed
     from softmark.course.homework import course_root, homework_names, load_homework
     from softmark.records.errors import ConfigError, UsageError
 

@@ -19,8 +19,8 @@ from softmark.batch.other_homework import other_homework
 from softmark.batch.run import ClassRun
 from softmark.cli.exits import FAULT, FINDINGS
 from softmark.cli.progress import Tally, following
+from softmark.course.deadlines import lateness
 from softmark.course.homework import Homework
-from softmark.course.late import lateness
 from softmark.engines.ending import no_interrupt_lost
 from softmark.engines.messages import Setup
 from softmark.feedback.escape import log_safe, message, one_line

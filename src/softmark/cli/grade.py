@@ -47,7 +47,7 @@ def grade(
     json: Annotated[bool, typer.Option("--json", help="Print the Result of one file as JSON.")] = False,
 ) -> None:
     """Grade what was handed in, with the hidden tests, in a walled process: one file, or a whole class."""
-    from softmark.course.exposed import exposed
+    from softmark.course.digest import exposed
     from softmark.course.homework import course_root, load_homework
     from softmark.engines.device import choose
     from softmark.engines.messages import Setup

@@ -1,4 +1,4 @@
-"""What a homework asks for.
+"""Reads a homework: its configuration, its tests, its reference.
 
 In: `graders/<hw>/homework.toml`, the decorated hidden tests, the reference as text. Out: `Homework`, the list of tests
 with their points, the Result before the first test, and the digests that a grading depends on.

@@ -1,7 +1,7 @@
-"""A homework as its `graders/<hw>/homework.toml` describes it: file, parts, points, limits, forbidden names.
+"""Loads a homework from its `graders/<hw>/homework.toml`: file, parts, points, limits, forbidden names.
 
-Everything is checked when it is loaded, and refused with file and line: a wrong weight that is found while
-grading is found too late.
+Everything is checked when it is loaded, and refused with file and line: a wrong weight that is found while grading is
+found too late.
 """
 
 import os
@@ -15,11 +15,8 @@ from types import MappingProxyType
 
 import msgspec
 
-from softmark.course.attempts import AttemptLimit, AttemptsTable, attempt_limit
-from softmark.course.late import LatePolicy
-from softmark.course.late_table import LateTable, late_policy
-from softmark.course.reference_names import undefined
-from softmark.course.signatures import parameters_of
+from softmark.course.deadlines import AttemptLimit, AttemptsTable, LatePolicy, LateTable, attempt_limit, late_policy
+from softmark.course.reference import parameters_of, undefined
 from softmark.course.toml import Key, LocatedToml
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.points import exact_weight, shown
@@ -28,30 +25,31 @@ COURSE_VARIABLE = "SOFTMARK_COURSE"
 LONGEST_CPU_SECONDS = 600.0
 
 
-@dataclass(frozen=True)
-class PartSpec:
-    """One part of a homework: what a student writes, and what it is worth."""
+class Part(msgspec.Struct, frozen=True):
+    """One part of a homework: the functions that a student writes, and their points."""
 
     number: str
     function: str
+    """One name, or several with commas between them."""
     title: str
-    points: Fraction
+    builds_on: tuple[str, ...] = ()
+    """The earlier parts whose functions this part's may call, as far as it was looked up."""
+    points: Fraction = Fraction(0)
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The names a student writes for this part; usually one."""
+        """Return the names that a student writes for this part; usually one."""
         return tuple(name.strip() for name in self.function.split(","))
 
 
-@dataclass(frozen=True)
-class ForbiddenRule:
-    """Library shortcuts for the thing being taught, and what to write instead."""
+class ForbiddenRule(msgspec.Struct, frozen=True):
+    """Library functions and operators that would do the student's work, and what to write instead of them."""
 
     names: tuple[str, ...]
     ops: tuple[str, ...]
+    functions: tuple[str, ...]
+    """The student's functions that the rule holds for; if none is named, it holds for all."""
     instead: str
-    functions: tuple[str, ...] = ()
-    """The student's functions it holds for; none named: all of them."""
 
 
 @dataclass(frozen=True)
@@ -63,71 +61,82 @@ class Homework:
     title: str
     file: str
     points: Fraction
-    parts: tuple[PartSpec, ...]
+    parts: tuple[Part, ...]
     forbidden: tuple[ForbiddenRule, ...]
     limits: Mapping[str, float]
-    lines: Mapping[str, int] = field(compare=False)
-    """Where each part's points stand in the configuration, by the part's number."""
+    toml: LocatedToml | None = field(default=None, compare=False, repr=False)
+    """The configuration with the line of each key; None on a student's machine, which has none."""
     late: LatePolicy | None = None
-    """What handing in late costs; None: it is no matter of this homework."""
+    """The price of handing in late; None if it costs nothing."""
     whole_notebook: bool = False
-    """Whether a notebook is run as a whole; otherwise only what defines something is."""
+    """True if a notebook is run as a whole; otherwise only the cells that define something are."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
-    """How the arguments of each function and method are called, as far as it is known."""
+    """The names of the arguments of each function and method, as far as they are known."""
     packages: tuple[str, ...] = ()
-    """What a student may import beside torch, NumPy and Python's own modules."""
+    """The libraries that a student may import beside torch, NumPy and Python's own modules."""
     attempts: AttemptLimit | None = None
-    """How often it may be handed in, on a platform that says how often it was; None: as often as one likes."""
+    """The number of attempts, on a platform that counts them; None if there is no limit."""
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The names that a submission is asked to define, without those of a class's methods."""
+        """Return the functions and classes that a submission is asked to define."""
         return tuple(dict.fromkeys(name.partition(".")[0] for part in self.parts for name in part.functions))
 
     @property
+    def notebook(self) -> str:
+        """Return the name of the notebook that may be handed in instead of the file."""
+        return self.file.removesuffix(".py") + ".ipynb"
+
+    @property
     def folder(self) -> Path:
-        """Where the hidden tests are: graders/<hw>."""
+        """Return the folder of the hidden tests: graders/<hw>."""
         return self.root / "graders" / self.name
 
     @property
     def config(self) -> str:
-        """The configuration's name in messages: graders/<hw>/homework.toml."""
+        """Return the name of the configuration in messages: graders/<hw>/homework.toml."""
         return f"graders/{self.name}/homework.toml"
 
     @property
     def secrets(self) -> Mapping[str, Path]:
-        """All that grading needs and no student has, by its name in the course: the folder of tests, the reference."""
+        """Return the files that grading needs and no student has, by their names in the course."""
         found = [file for file in self.folder.rglob("*") if file.is_file() and not _is_cache(file, self.folder)]
         files = [*found, *([self.reference] if self.reference.is_file() else [])]  # tests may do without a reference
         return {file.relative_to(self.root).as_posix(): file for file in sorted(files)}
 
     @property
     def reference(self) -> Path:
-        """The solution: reference/<hw>.py."""
+        """Return the solution: reference/<hw>.py."""
         return self.root / "reference" / f"{self.name}.py"
 
-    def part_of(self, number: str) -> PartSpec | None:
-        """The part a test's number belongs to: "3" and "3.1" belong to part 3."""
+    def part_of(self, number: str) -> Part | None:
+        """Return the part that a test's number belongs to: "3" and "3.1" belong to part 3. None if there is none."""
         fitting = [part for part in self.parts if f"{number}.".startswith(f"{part.number}.")]
         return max(fitting, key=lambda part: len(part.number), default=None)
 
+    def wrong(self, key: Key, problem: str, text: str = "") -> ConfigError:
+        """Return the error to raise about a key of the configuration, or about a text in the key's value."""
+        if self.toml is None:
+            return ConfigError(self.config, 1, problem)
+        return ConfigError(self.config, self.toml.line_of_text(key, text) if text else self.toml.line(key), problem)
 
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+
+class _PartTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     number: str
     function: str
     title: str
     points: float
 
 
-class _Forbidden(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _ForbiddenTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     instead: str
     names: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
 
 
-class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a homework may set; a limit it leaves out has the default of the sandbox."""
+class _LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The limits that a homework may set; one that it leaves out has its default."""
 
     cpu_seconds: float | msgspec.UnsetType = msgspec.UNSET
     import_seconds: float | msgspec.UnsetType = msgspec.UNSET
@@ -140,13 +149,13 @@ class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     output_bytes: int | msgspec.UnsetType = msgspec.UNSET
 
 
-class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     file: str
     points: float
-    part: tuple[_Part, ...]
-    limits: _Limits = _Limits()
-    forbidden: tuple[_Forbidden, ...] = ()
+    part: tuple[_PartTable, ...]
+    limits: _LimitsTable = _LimitsTable()
+    forbidden: tuple[_ForbiddenTable, ...] = ()
     late: LateTable | msgspec.UnsetType = msgspec.UNSET
     whole_notebook: bool = False
     packages: tuple[str, ...] = ()
@@ -154,7 +163,7 @@ class _Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def course_root(start: Path | None = None) -> Path:
-    """The course's folder: SOFTMARK_COURSE, else the nearest around `start`, else softmark's own checkout."""
+    """Return the course's folder: SOFTMARK_COURSE, else the nearest around `start`, else softmark's own checkout."""
     named = os.environ.get(COURSE_VARIABLE)
     if named:
         if not _is_course(Path(named)):
@@ -172,18 +181,19 @@ def course_root(start: Path | None = None) -> Path:
 
 
 def homework_names(root: Path) -> tuple[str, ...]:
-    """The homeworks of this course, sorted."""
+    """Return the names of the homeworks of a course, sorted."""
     return tuple(sorted(file.parent.name for file in (root / "graders").glob("*/homework.toml")))
 
 
 def load_homework(name: str, root: Path | None = None) -> Homework:
-    """The homework of that name; UsageError if there is none, ConfigError if its configuration is wrong."""
+    """Return the homework of that name. Raise UsageError if there is none, ConfigError for a wrong configuration."""
     root = course_root() if root is None else root
     names = homework_names(root)
     if name not in names:
         raise UsageError(_no_such_homework(name, names))
-    toml = _located(name, root)
-    config = toml.read_as(_Config)
+    shown_as = f"graders/{name}/homework.toml"
+    toml = LocatedToml(root / shown_as, shown_as)
+    config = toml.read_as(_Configuration)
     _check_texts(toml, config)
     homework = Homework(
         name=name,
@@ -194,7 +204,7 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         parts=_parts(toml, config),
         forbidden=_forbidden(toml, config),
         limits=_limits(toml, config.limits),
-        lines={part.number: toml.line(("part", i, "points")) for i, part in enumerate(config.part)},
+        toml=toml,
         late=late_policy(toml, config.late),
         whole_notebook=config.whole_notebook,
         packages=config.packages,
@@ -209,18 +219,8 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
     return homework
 
 
-def located(homework: Homework) -> LocatedToml:
-    """Return the configuration with the lines of its keys."""
-    return _located(homework.name, homework.root)
-
-
-def _located(name: str, root: Path) -> LocatedToml:
-    shown_as = f"graders/{name}/homework.toml"
-    return LocatedToml(root / shown_as, shown_as)
-
-
 def _is_cache(file: Path, folder: Path) -> bool:
-    """Whether a tool left it behind."""
+    """Return True for a file that a tool left behind."""
     return any(part == "__pycache__" or part.startswith(".") for part in file.relative_to(folder).parts)
 
 
@@ -234,7 +234,7 @@ def _no_such_homework(name: str, names: tuple[str, ...]) -> str:
     return f"no homework named {name!r}; there are: {', '.join(names) or 'none'}.{meant}"
 
 
-def _check_texts(toml: LocatedToml, config: _Config) -> None:
+def _check_texts(toml: LocatedToml, config: _Configuration) -> None:
     if not config.title.strip():
         raise toml.wrong(("title",), "the title is empty")
     if Path(config.file).name != config.file or not config.file.endswith(".py") or config.file == ".py":
@@ -253,14 +253,14 @@ def _points(toml: LocatedToml, key: Key, value: float) -> Fraction:
     return points
 
 
-def _parts(toml: LocatedToml, config: _Config) -> tuple[PartSpec, ...]:
-    parts: list[PartSpec] = []
+def _parts(toml: LocatedToml, config: _Configuration) -> tuple[Part, ...]:
+    parts: list[Part] = []
     for index, part in enumerate(config.part):
         _check_part(toml, index, part)
         if part.number in {earlier.number for earlier in parts}:
             raise toml.wrong(("part", index, "number"), f"two parts have the number {part.number!r}")
         points = _points(toml, ("part", index, "points"), part.points)
-        parts.append(PartSpec(part.number, part.function, part.title, points))
+        parts.append(Part(part.number, part.function, part.title, points=points))
     of_parts = sum((part.points for part in parts), Fraction(0))
     if of_parts != exact_weight(config.points):
         stated = shown(exact_weight(config.points))
@@ -268,7 +268,7 @@ def _parts(toml: LocatedToml, config: _Config) -> tuple[PartSpec, ...]:
     return tuple(parts)
 
 
-def _check_part(toml: LocatedToml, index: int, part: _Part) -> None:
+def _check_part(toml: LocatedToml, index: int, part: _PartTable) -> None:
     if not all(piece.isalnum() for piece in part.number.split(".")):
         problem = f"a part's number looks like '3' or '3.1', not {part.number!r}"
         raise toml.wrong(("part", index, "number"), problem)
@@ -280,7 +280,7 @@ def _check_part(toml: LocatedToml, index: int, part: _Part) -> None:
         raise toml.wrong(("part", index, "title"), "the title is empty")
 
 
-def _forbidden(toml: LocatedToml, config: _Config) -> tuple[ForbiddenRule, ...]:
+def _forbidden(toml: LocatedToml, config: _Configuration) -> tuple[ForbiddenRule, ...]:
     functions = {part.number: [name.strip() for name in part.function.split(",")] for part in config.part}
     for index, rule in enumerate(config.forbidden):
         for part in rule.parts:
@@ -294,7 +294,7 @@ def _forbidden(toml: LocatedToml, config: _Config) -> tuple[ForbiddenRule, ...]:
             if "::" not in op:
                 raise toml.wrong(("forbidden", index, "ops"), f"an op looks like 'aten::matmul', not {op!r}")
     return tuple(
-        ForbiddenRule(rule.names, rule.ops, rule.instead, tuple(f for part in rule.parts for f in functions[part]))
+        ForbiddenRule(rule.names, rule.ops, tuple(f for part in rule.parts for f in functions[part]), rule.instead)
         for rule in config.forbidden
     )
 
@@ -307,7 +307,7 @@ def require_packages(homework: Homework) -> None:
             raise ConfigError(homework.config, 1, problem)
 
 
-def _limits(toml: LocatedToml, limits: _Limits) -> Mapping[str, float]:
+def _limits(toml: LocatedToml, limits: _LimitsTable) -> Mapping[str, float]:
     chosen: dict[str, float] = msgspec.to_builtins(limits)
     for key, value in chosen.items():
         if not 0 < value < float("inf"):
@@ -315,16 +315,3 @@ def _limits(toml: LocatedToml, limits: _Limits) -> Mapping[str, float]:
         if key.endswith("_seconds") and value > LONGEST_CPU_SECONDS:
             raise toml.wrong(("limits", key), f"{key} must be at most {LONGEST_CPU_SECONDS:g}, not {value:g}")
     return MappingProxyType(chosen)
-
-
-__all__ = [
-    "ConfigError",
-    "ForbiddenRule",
-    "Homework",
-    "PartSpec",
-    "UsageError",
-    "course_root",
-    "homework_names",
-    "load_homework",
-    "located",
-]

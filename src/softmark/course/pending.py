@@ -1,4 +1,4 @@
-"""The Result before the first test, and the result of one test once its cases are judged."""
+"""Makes the Result before the first test, and the result of one test from those of its cases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pending(
     submission: Submission,
     provenance: Provenance | None = None,
 ) -> Result:
-    """The result of second zero: the fixed list of tests and maxima, nothing run, nothing earned."""
+    """Return the Result before the first test: the fixed list of tests and maxima, nothing run, nothing earned."""
     return Result(
         homework=homework.name,
         title=homework.title,
@@ -49,7 +49,7 @@ def finished_test(
     cases: Mapping[str, CaseResult],
     leaderboard_value: float | str | None = None,
 ) -> TestResult:
-    """The test with these cases judged: scored by their shares, a missing case being not run yet."""
+    """Return the result of a test with these cases, scored by their shares. A missing case is not run yet."""
     judged = tuple(
         msgspec.structs.replace(case, score=rounded(spec.case_weight * Fraction(case.share)))
         for case in (cases.get(name) or CaseResult(id=name) for name in spec.cases)
@@ -84,7 +84,7 @@ def _pending_test(spec: TestSpec) -> TestResult:
 
 
 def _outcome(cases: Sequence[CaseResult]) -> Outcome:
-    """One faulty, unrun or failed case makes the whole test so, in this order."""
+    """Return the outcome of a test: that of its worst case."""
     outcomes = {case.outcome for case in cases}
     for outcome in (Outcome.GRADER_ERROR, Outcome.NOT_RUN, Outcome.FAILED):
         if outcome in outcomes:

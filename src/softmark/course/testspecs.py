@@ -1,4 +1,4 @@
-"""The fixed list of tests and what each is worth, read off the hidden tests before any student code runs.
+"""Reads the fixed list of tests, and the points of each, off the hidden tests before any student code runs.
 
 The vocabulary is gradescope-utils' seven decorators, pytest's `parametrize`, and the marker
 `all_or_nothing`. The first line of a test's docstring is the title a student sees; its number says which
@@ -7,19 +7,21 @@ part it belongs to.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from softmark.course.declaration import Declaration, refuse_shadowing
-from softmark.course.homework import Homework, PartSpec
+from softmark.course.homework import Homework, Part
 from softmark.records.errors import ConfigError
 from softmark.records.points import exact_weight, shown
 
 if TYPE_CHECKING:
     import pytest
+import ast
+import inspect
+import re
 
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 SORT_ORDERS = ("asc", "desc")
@@ -59,31 +61,31 @@ class TestSpec:
 
     @property
     def case_weight(self) -> Fraction:
-        """What one parametrised case is worth."""
+        """Return the points of one parametrised case."""
         return self.weight / len(self.cases)
 
 
 def base_nodeid(item: pytest.Item) -> str:
-    """The node id of the test function an item belongs to, without the case's id."""
+    """Return the node id of the test function that an item belongs to, without the case's id."""
     case = case_id(item)
     return item.nodeid.removesuffix(f"[{case}]") if case else item.nodeid
 
 
 def case_id(item: pytest.Item) -> str:
-    """The id of the parametrised case, or the empty text for a test that has only one."""
+    """Return the id of the parametrised case, or the empty text for a test that has only one."""
     callspec = getattr(item, "callspec", None)
     return str(callspec.id) if callspec is not None else ONLY_CASE
 
 
 def read_specs(items: Iterable[pytest.Item], homework: Homework) -> tuple[TestSpec, ...]:
-    """All tests of a homework in the order of their numbers; ConfigError with file and line for a wrong one."""
+    """Return all tests of a homework in the order of their numbers. Raise ConfigError for a wrong one."""
     specs = read_chosen(items, homework)
     _check_sums(specs, homework)
     return specs
 
 
 def read_chosen(items: Iterable[pytest.Item], homework: Homework) -> tuple[TestSpec, ...]:
-    """Like `read_specs`, for some of the tests: what they are worth need not add up to anything."""
+    """Return some of the tests, as `read_specs` does. Their points need not add up to those of the parts."""
     items = list(items)
     for path in {item.path for item in items}:
         refuse_shadowing(path, homework.root)
@@ -117,7 +119,7 @@ def _read_spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) ->
     )
 
 
-def _part(declared: Declaration, homework: Homework) -> PartSpec:
+def _part(declared: Declaration, homework: Homework) -> Part:
     number = declared.value("number")
     if number is None:
         raise declared.wrong("def", 'has no number; write @number("3.1") for a test of part 3')
@@ -202,21 +204,21 @@ def _check_unique(specs: Sequence[TestSpec]) -> None:
 
 
 def _check_sums(specs: Sequence[TestSpec], homework: Homework) -> None:
-    for part in homework.parts:
+    for index, part in enumerate(homework.parts):
         tests = [spec for spec in specs if spec.part == part.number]
         weights = sum((spec.weight for spec in tests), Fraction(0))
         if weights == part.points:
             continue
         worth = f"part {part.number} ({part.function}) has {shown(part.points)} points"
         if not tests:
-            raise ConfigError(homework.config, homework.lines[part.number], f"{worth} and no test; {_next(homework)}")
+            raise homework.wrong(("part", index, "points"), f"{worth} and no test; {_next(homework)}")
         listed = " + ".join(f"{shown(spec.weight)} ({spec.name})" for spec in tests)
         problem = f"{worth}, but its tests sum to {shown(weights)}: {listed}"
         raise ConfigError(tests[0].file, tests[0].line, problem)
 
 
 def _next(homework: Homework) -> str:
-    """What to do about a part without a test."""
+    """Return the next step for a part without a test."""
     folder, files = f"graders/{homework.name}", [file.name for file in homework.folder.glob("test_*.py")]
     if not files:
         return f"there is no {folder}/{HIDDEN_TESTS}: write it as docs/homework.md shows"
@@ -224,6 +226,83 @@ def _next(homework: Homework) -> str:
 
 
 def _in_reading_order(number: str) -> tuple[tuple[int, str], ...]:
-    """A key that puts part 2 before part 10, and 3.2 before 3.10."""
+    """Return a key that puts part 2 before part 10, and 3.2 before 3.10."""
     pieces = re.findall(r"\d+|[^\d.]+", number)
     return tuple((int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces)
+
+
+class Declaration:
+    """The declared properties of one hidden test, and errors that point at the decorator which is wrong."""
+
+    def __init__(self, item: pytest.Item, root: Path) -> None:
+        self.function: Any = getattr(item, "function", None)
+        self.path = item.path
+        self.file = _shown_path(item.path, root)
+        if self.function is None:
+            raise ConfigError(self.file, 1, f"{item.name} is no test function")
+        self.name = item.nodeid.partition("::")[2].partition("[")[0]
+        self._code = inspect.unwrap(self.function).__code__
+        self._source = self.path.read_text(encoding="utf-8")
+        self.line = self._line_of("def")
+
+    @property
+    def docstring(self) -> str:
+        """Return the whole docstring, or the empty text."""
+        return inspect.getdoc(self.function) or ""
+
+    def value(self, name: str) -> object:
+        """Return the value that the decorator stored as `__name__` on the function; None if it was not used."""
+        return getattr(self.function, f"__{name}__", None)
+
+    def has_decorator(self, name: str) -> bool:
+        """Return True if the decorator is written above this function."""
+        return self._decorator_line(name) is not None
+
+    def wrong(self, place: str, problem: str) -> ConfigError:
+        """Return the error to raise about this test; `place` is a decorator's name, or "def"."""
+        return ConfigError(self.file, self._line_of(place), f"{self.name} {problem}")
+
+    def _line_of(self, place: str) -> int:
+        if place != "def":
+            return self._decorator_line(place) or self.line
+        return next(
+            (number for number, text in self._lines_of_header() if re.match(r"\s*(async\s+)?def\s", text)),
+            self._code.co_firstlineno,
+        )
+
+    def _decorator_line(self, name: str) -> int | None:
+        written = re.compile(rf"\s*@(\w+\.)*{name}\b")
+        return next((number for number, text in self._lines_of_header() if written.match(text)), None)
+
+    def _lines_of_header(self) -> list[tuple[int, str]]:
+        """Return the numbered lines from the first decorator up to the function's `def`."""
+        header = []
+        first = self._code.co_firstlineno
+        for number, text in enumerate(self._source.splitlines()[first - 1 :], start=first):
+            header.append((number, text))
+            if re.match(r"\s*(async\s+)?def\s", text):
+                break
+        return header
+
+
+def refuse_shadowing(path: Path, root: Path) -> None:
+    """Raise ConfigError for two test functions of one name: Python forgets the first, and its marks with it."""
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    classes = [node for node in module.body if isinstance(node, ast.ClassDef)]
+    scopes: list[ast.Module | ast.ClassDef] = [module, *classes]
+    for scope in scopes:
+        seen: dict[str, int] = {}
+        for node in scope.body:
+            if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test"):
+                continue
+            first = seen.setdefault(node.name, node.lineno)
+            if first != node.lineno:
+                problem = f"there is already a test named {node.name} in line {first}"
+                raise ConfigError(_shown_path(path, root), node.lineno, problem)
+
+
+def _shown_path(path: Path, root: Path) -> str:
+    try:
+        return path.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return path.name

@@ -51,7 +51,7 @@ class LocatedToml:
         self._text = text.splitlines()
 
     def line(self, key: Key) -> int:
-        """The line of a key such as ("part", 2, "points"), or of the nearest thing around it."""
+        """Return the line of a key such as ("part", 2, "points"), or of the nearest thing around it."""
         while key and key not in self._lines:
             key = key[:-1]
         return self._lines.get(key, 1)
@@ -64,11 +64,11 @@ class LocatedToml:
         return next((number for number, line in lines if any(text in line for text in quoted)), start)
 
     def wrong(self, key: Key, problem: str) -> ConfigError:
-        """The error to raise about this key."""
+        """Return the error to raise about this key."""
         return ConfigError(self.shown_as, self.line(key), problem)
 
     def read_as(self, shape: type[Shape]) -> Shape:
-        """The content as that struct; unknown or missing keys and wrong types are refused with their line."""
+        """Return the content as that struct. Raise ConfigError for unknown or missing keys and for wrong types."""
         try:
             return msgspec.convert(self.content, shape)
         except msgspec.ValidationError as error:

@@ -15,9 +15,8 @@ from types import ModuleType
 
 import torch
 
-from softmark.course.homework import Homework, located
+from softmark.course.homework import Homework
 from softmark.course.toml import Key
-from softmark.records.errors import ConfigError
 
 
 def check_names(homework: Homework) -> None:
@@ -44,8 +43,7 @@ def _imported_reference(homework: Homework) -> ModuleType | None:
 
 def _check(homework: Homework, key: Key, name: str, problem: str) -> None:
     if problem:
-        toml = located(homework)
-        raise ConfigError(toml.shown_as, toml.line_of_text(key, name), problem)
+        raise homework.wrong(key, problem, name)
 
 
 def _wrong_name(dotted: str) -> str:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from softmark.course.homework import PartSpec
+from softmark.course.homework import Part
 from softmark.verdict.standing import UNKNOWN, Standing
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Standings:
     """The trials of one submission so far, and what they say of its functions."""
 
-    def __init__(self, parts: Sequence[PartSpec]) -> None:
+    def __init__(self, parts: Sequence[Part]) -> None:
         self._part: dict[str, str] = {}
         for part in parts:
             for name in part.functions:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from softmark.course.signatures import as_called
+from softmark.course.reference import as_called
 from softmark.grading.advice import advised
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.intake.submitted_files import Handed

@@ -19,9 +19,8 @@ import msgspec
 
 from softmark.batch.jobs import Task, read, wanted_by
 from softmark.batch.one import Sink
-from softmark.course.attempts import Attempt, attempt
+from softmark.course.deadlines import Attempt, attempt, lateness
 from softmark.course.homework import Homework
-from softmark.course.late import lateness
 from softmark.engines.local import EngineFailed, Grader
 from softmark.engines.messages import Setup
 from softmark.intake.folder import Folder

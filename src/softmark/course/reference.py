@@ -1,4 +1,4 @@
-"""Whether the reference defines what the parts name, as far as its text tells: it is parsed and never run.
+"""Reads from the reference which names it defines, and how its functions are called. It is parsed and never run.
 
 A misspelt name would be a part that nobody can earn, and would show only as an odd column of the gradebook.
 """
@@ -6,7 +6,7 @@ A misspelt name would be a part that nobody can earn, and would show only as an 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -15,7 +15,7 @@ _TELLS_NOTHING = {"*", "__getattr__", "globals", "exec"}
 
 
 def undefined(reference: Path, functions: Iterable[str]) -> dict[str, str]:
-    """Those of these that the reference does not define, each with a sentence; what may well be there is not in it."""
+    """Return a sentence for each function that the reference does not define; none for one that may well be there."""
     try:
         module = ast.parse(reference.read_bytes())
     except (OSError, SyntaxError, ValueError):  # tests may do without one; a broken one is told when they run
@@ -37,7 +37,7 @@ def undefined(reference: Path, functions: Iterable[str]) -> dict[str, str]:
 
 
 def _bound(scope: ast.Module | ast.ClassDef) -> set[str]:
-    """Every name that is defined, assigned or imported there, be it within an `if` or a `try`."""
+    """Return every name that is defined, assigned or imported there, also within an `if` or a `try`."""
     names: set[str] = set()
     unseen: list[ast.AST] = list(scope.body)
     while unseen:
@@ -54,7 +54,7 @@ def _bound(scope: ast.Module | ast.ClassDef) -> set[str]:
 
 
 def _may_have(cls: ast.ClassDef, method: str) -> bool:
-    """Whether it has the method, or bases it may have it from; nobody's `forward` comes from `nn.Module`."""
+    """Return True if a class has a method, or a base that may have it. `nn.Module` has no `forward` to inherit."""
     inherits = any(ast.unparse(base).rpartition(".")[2] not in ("Module", "object") for base in cls.bases)
     return inherits or bool(cls.decorator_list) or method.partition(".")[0] in _bound(cls)
 
@@ -63,3 +63,37 @@ def _sentence(reference: Path, name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, known, n=1, cutoff=0.5)
     meant = f". Did you mean {near[0]!r}?" if near else ": define it there, or name what the student writes"
     return f"reference/{reference.name} defines no {name!r}{meant}"
+
+
+def parameters_of(reference: Path) -> dict[str, tuple[str, ...]]:
+    """Return the names of the positional parameters of each function and method, without self.
+
+    The file is parsed and not run. A reference that cannot be read has none: that is told where it is run.
+    """
+    try:
+        module = ast.parse(reference.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    found = {node.name: _positional(node) for node in module.body if isinstance(node, ast.FunctionDef)}
+    for cls in (node for node in module.body if isinstance(node, ast.ClassDef)):
+        methods = [node for node in cls.body if isinstance(node, ast.FunctionDef)]
+        found |= {f"{cls.name}.{method.name}": _positional(method)[1:] for method in methods}
+    return found
+
+
+def as_called(parameters: Mapping[str, tuple[str, ...]], callee: str, count: int, keywords: list[str]) -> str:
+    """Return how a test calls a function, by names where they are known: "Q, K and mask=…"."""
+    names = [argument_name(parameters.get(callee, ()), position) for position in range(count)]
+    given = [*names, *(f"{keyword}=…" for keyword in keywords)]
+    if not given:
+        return "no arguments"
+    return given[0] if len(given) == 1 else f"{', '.join(given[:-1])} and {given[-1]}"
+
+
+def argument_name(names: tuple[str, ...], position: int) -> str:
+    """Return the name of the argument at a position, which is counted from 0, or "argument 3" if it is not known."""
+    return names[position] if position < len(names) else f"argument {position + 1}"
+
+
+def _positional(function: ast.FunctionDef) -> tuple[str, ...]:
+    return tuple(argument.arg for argument in (*function.args.posonlyargs, *function.args.args))
