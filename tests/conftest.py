@@ -15,7 +15,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from softmark.engines.local import Grader
-from softmark.engines.messages import Job, Setup
+from softmark.engines.messages import Setup
+from softmark.grading.job import Job
 from softmark.records.result import Result, Submission
 from softmark.sandbox.procfs import descendants
 

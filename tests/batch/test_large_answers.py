@@ -7,7 +7,8 @@ from itertools import cycle
 from pathlib import Path
 
 from softmark.engines.local import Grader, Lane
-from softmark.engines.messages import Job, Setup
+from softmark.engines.messages import Setup
+from softmark.grading.job import Job
 from softmark.records.result import Result, Status, Submission, encode
 from softmark.sandbox.procfs import descendants
 from tests.support.classes import RIGHT, STRONGEST

@@ -19,7 +19,8 @@ from softmark.batch import one
 from softmark.cli import main
 from softmark.course.homework import COURSE_VARIABLE, load_homework
 from softmark.engines.local import EngineFailed, Grader
-from softmark.engines.messages import Job, Setup
+from softmark.engines.messages import Setup
+from softmark.grading.job import Job
 from softmark.records.result import Result, Status, decode
 from softmark.sandbox.procfs import descendants
 from tests.support.classes import HIDDEN, RIGHT, STRONGEST

@@ -12,7 +12,8 @@ from softmark.course.homework import homework_names, load_homework
 from softmark.engines import device
 from softmark.engines.device import Device, choose, device_files
 from softmark.engines.local import Grader
-from softmark.engines.messages import Job, Setup
+from softmark.engines.messages import Setup
+from softmark.grading.job import Job
 from softmark.records.errors import UsageError
 from softmark.records.result import Result, Submission
 from tests.conftest import ROOT, STRONGEST

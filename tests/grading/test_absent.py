@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from softmark.engines.messages import Job
+from softmark.grading.job import Job
 from softmark.records.result import Result, Status, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import FILE, grade, refusal, write_course

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from softmark.engines.messages import Job
+from softmark.grading.job import Job
 from softmark.records.result import Result, Status, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import FILE, grade, write_course

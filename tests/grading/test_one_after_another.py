@@ -11,10 +11,9 @@ import pytest
 
 from softmark.authoring.plant import plant
 from softmark.course.homework import load_homework
-from softmark.engines import judging
-from softmark.engines.messages import Job
-from softmark.grading import desk
+from softmark.grading import grade as grading
 from softmark.grading.author_files import load_mistakes
+from softmark.grading.job import Job
 from softmark.records.result import Outcome, Result, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import grade, named, timeless, write_course
@@ -152,8 +151,8 @@ def planted(every: int) -> list[Job]:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names are looked for as long as it takes."""
-    monkeypatch.setattr(desk, "_NAMING_OF_A_CASE", 60.0)
-    monkeypatch.setattr(judging, "_NAMING_OF_A_PART", 600.0)
+    monkeypatch.setattr(grading, "_NAMING_OF_A_CASE", 60.0)
+    monkeypatch.setattr(grading, "_NAMING_OF_A_PART", 600.0)
 
 
 @pytest.mark.usefixtures("unhurried")

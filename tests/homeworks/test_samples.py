@@ -9,7 +9,8 @@ import pytest
 
 from softmark.course.homework import homework_names
 from softmark.engines.local import Grader
-from softmark.engines.messages import Job, Setup
+from softmark.engines.messages import Setup
+from softmark.grading.job import Job
 from softmark.records.result import Result, Status, Submission
 from tests.conftest import ROOT, STRONGEST
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from softmark.engines.messages import Job
+from softmark.grading.job import Job
 from softmark.intake.submitted_files import Handed
 from softmark.records.result import Result, Submission, encode
 from softmark.sandbox.isolation import Sandbox

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from unittest import mock
 
 import msgspec
-import pytest
 
 from softmark.course.homework import load_homework
-from softmark.engines.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
-from softmark.engines.server import _PYTEST, Engine
+from softmark.engines.messages import Done, Progress, Ready, Refused, Setup, receive, send
+from softmark.engines.server import grade_all
+from softmark.grading.job import Job
+from softmark.records.errors import ConfigError, UsageError
 from softmark.records.result import Result, Submission, TestResult
 from softmark.sandbox.isolation import Sandbox
 
@@ -74,12 +73,16 @@ def talk(
     requests.seek(0)
     setup = Setup(str(root), name, str(place.level), budget)
     homework = load_homework(name, root)
-    engine = Engine(setup, homework, place, (requests, replies), lanes=())
-    with mock.patch.dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"):
-        _run(engine, root, homework.folder)
+    before = {name for name in sys.modules if name.startswith("graders")}
+    try:
+        grade_all(setup, homework, place, (requests, replies), lanes=())
+    except (ConfigError, UsageError) as error:
+        return [Refused(str(error), usage=True)]
+    finally:
+        for module in {name for name in sys.modules if name.startswith("graders")} - before:
+            del sys.modules[module]
     replies.seek(0)
-    said = list(_messages(replies))
-    return [*said, engine.refused] if engine.refused is not None else said
+    return list(_messages(replies))
 
 
 def grade(
@@ -116,15 +119,6 @@ def timeless(result: Result) -> bytes:
         for case in test["cases"]:
             case["seconds"] = 0.0
     return msgspec.json.encode(data)
-
-
-def _run(engine: Engine, root: Path, tests: Path) -> None:
-    before = {name for name in sys.modules if name.startswith("graders")}
-    try:
-        pytest.main([*_PYTEST, f"--rootdir={root}", str(tests)], plugins=[engine])
-    finally:
-        for name in {name for name in sys.modules if name.startswith("graders")} - before:
-            del sys.modules[name]
 
 
 def _messages(replies: io.BytesIO) -> Iterator[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from softmark.engines.messages import Job
+from softmark.grading.job import Job
 from softmark.intake.notebook import read_notebook
 from softmark.records.result import Submission
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from softmark.course.homework import Homework
 from softmark.engines.local import Grader
-from softmark.engines.messages import Job, Setup
+from softmark.engines.messages import Setup
+from softmark.grading.job import Job
 from softmark.records.result import Result, Submission
 
 STRONGEST = "full" if hasattr(os, "geteuid") and os.geteuid() == 0 else "user"

@@ -11,7 +11,8 @@ import msgspec
 from softmark.batch.journal import Known
 from softmark.course.digest import SOFTWARE, provenance, software_digest
 from softmark.course.homework import Homework
-from softmark.engines.messages import Job, Setup
+from softmark.engines.messages import Setup
+from softmark.grading.job import Job
 from softmark.intake.handed_in import Entry, HandedIn
 from softmark.intake.notebook import with_cells
 from softmark.intake.source import Refusal

@@ -19,15 +19,15 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from softmark.engines.device import files_for
 from softmark.engines.ending import end_with_the_parent
-from softmark.engines.judging import Judge
-from softmark.engines.messages import Done, Job, Progress, receive, send
-from softmark.grading.own_time import Note
-from softmark.records.limits import Level
+from softmark.engines.messages import Done, Progress, receive, send
+from softmark.grading.grade import Conditions, Tests, grade_submission
+from softmark.grading.job import Job
+from softmark.grading.own_time import Note, OwnTime
 from softmark.sandbox.isolation import open_sandbox
 from softmark.sandbox.leftovers import await_end
 from softmark.sandbox.zygote import Zygote
@@ -55,10 +55,10 @@ class Lane:
             self.zygote.hand_over()
 
 
-def answer(judge: Judge, requests: BinaryIO, replies: BinaryIO, *, progress: bool) -> None:
-    """Judge every job of a stream, until it ends."""
+def answer(tests: Tests, conditions: Conditions, requests: BinaryIO, replies: BinaryIO, *, progress: bool) -> None:
+    """Grade every job of a stream, until it ends."""
     while isinstance(job := receive(requests), Job):
-        for result in judge.grade(job):
+        for result in grade_submission(tests, conditions, job, progress=progress):
             last = result
             if progress:
                 send(replies, Progress(result))
@@ -66,11 +66,17 @@ def answer(judge: Judge, requests: BinaryIO, replies: BinaryIO, *, progress: boo
 
 
 @contextlib.contextmanager
-def judges_beside(
-    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], note: Note | None, *, progress: bool
+def lanes_beside(
+    tests: Tests,
+    conditions: Conditions,
+    lanes: Sequence[Lane],
+    own: Sequence[BinaryIO],
+    note: Note | None,
+    *,
+    progress: bool,
 ) -> Iterator[None]:
     """A process for every lane; `own` are the streams of the engine's own, which no other process may hold open."""
-    pids = _fork_judges(judge, lanes, level, own, note, progress)
+    pids = _fork_judges(tests, conditions, lanes, own, note, progress)
     try:
         yield
     except BaseException:
@@ -93,7 +99,12 @@ def _await_or_kill(judge: int) -> None:
 
 
 def _fork_judges(
-    judge: Judge, lanes: Sequence[Lane], level: Level, own: Sequence[BinaryIO], note: Note | None, progress: bool
+    tests: Tests,
+    conditions: Conditions,
+    lanes: Sequence[Lane],
+    own: Sequence[BinaryIO],
+    note: Note | None,
+    progress: bool,
 ) -> list[int]:
     sys.stdout.flush()
     sys.stderr.flush()
@@ -104,7 +115,7 @@ def _fork_judges(
         if pid == 0:
             _keep_to_a_core(number, lane.zygote)
             others = [other for other in lanes if other is not lane]
-            _be_a_judge(engine, judge, lane, number, others, level, own, note, progress)
+            _be_a_judge(engine, tests, conditions, lane, number, others, own, note, progress)
         pids.append(pid)
     if lanes:
         _keep_to_a_core(0, lanes[0].engines)
@@ -129,11 +140,11 @@ def _keep_to_a_core(number: int, zygote: Zygote | None) -> None:
 
 def _be_a_judge(
     engine: int,
-    judge: Judge,
+    tests: Tests,
+    conditions: Conditions,
     lane: Lane,
     number: int,
     others: list[Lane],
-    level: Level,
     own: Sequence[BinaryIO],
     note: Note | None,
     progress: bool,
@@ -149,11 +160,12 @@ def _be_a_judge(
             stream.close()
         if lane.engines is not None:
             lane.engines.hand_over()
-        sandbox = open_sandbox(lane.zygote, level, files_for(judge.device))
+        sandbox = open_sandbox(lane.zygote, conditions.sandbox.level, files_for(conditions.device))
+        own_time = OwnTime(conditions.limits.test_seconds, note, number)
+        conditions = replace(conditions, sandbox=sandbox, own_time=own_time)
         try:
-            judge.move_to(sandbox, note, number)
             with lane.launcher.makefile("rb") as requests, lane.launcher.makefile("wb") as replies:
-                answer(judge, requests, replies, progress=progress)
+                answer(tests, conditions, requests, replies, progress=progress)
         finally:
             sandbox.close()
         status = 0

@@ -19,7 +19,8 @@ from typing import IO, BinaryIO, cast
 
 import msgspec
 
-from softmark.engines.messages import Done, Job, Progress, Ready, Refused, Setup, receive, send
+from softmark.engines.messages import Done, Progress, Ready, Refused, Setup, receive, send
+from softmark.grading.job import Job
 from softmark.grading.own_time import Note
 from softmark.records.errors import UsageError
 from softmark.records.limits import Level

@@ -15,7 +15,8 @@ from typing import BinaryIO
 import msgspec
 
 from softmark.engines.device import CPU
-from softmark.records.result import Result, Submission
+from softmark.grading.job import Job
+from softmark.records.result import Result
 
 _LENGTH = 8
 
@@ -40,24 +41,6 @@ class Setup(msgspec.Struct, frozen=True, tag=True):
     @property
     def path(self) -> Path:
         return Path(self.root)
-
-
-class Job(msgspec.Struct, frozen=True, tag=True):
-    """One submission: `files` beside each other, `main` the one to load.
-
-    Of a notebook `main` is only its name; `cells` are those of the files that are its cells, in order.
-    """
-
-    submission: Submission
-    main: str
-    files: dict[str, bytes]
-    cells: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    staff_notes: tuple[str, ...] = ()
-    endless: tuple[str, ...] = ()
-    """What has not returned before, in the words of a Note (own_time.py): it is left out."""
-    naming: bool = True
-    """Whether to look for the names of mistakes; there is nothing to name in a submission that knows nothing."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):

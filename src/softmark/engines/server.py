@@ -14,98 +14,35 @@ Everything a submission can do happens in workers; what can still go wrong here 
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pytest
 
+from softmark.course.digest import provenance
 from softmark.course.homework import Homework, load_homework, require_packages
+from softmark.course.pending import pending
 from softmark.course.testspecs import read_specs
 from softmark.engines.device import files_for
-from softmark.engines.judging import Judge
-from softmark.engines.lanes import Lane, answer, judges_beside
+from softmark.engines.lanes import Lane, answer, lanes_beside
 from softmark.engines.messages import Ready, Refused, Setup, receive, send
-from softmark.grading.desk import Desk
+from softmark.grading.grade import Conditions, hidden_tests
 from softmark.grading.own_time import Note, OwnTime
+from softmark.grading.pytest_runner import NotCollected, PytestRunner, run_in_pytest
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Level, Limits
+from softmark.records.result import Submission
 from softmark.sandbox.failures import SandboxLost
 from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
+from softmark.sandbox.room import fitting
 from softmark.sandbox.zygote import Zygote
 
-# Nothing of pytest's that reads or writes files, prints, or changes what a test sees.
-_UNUSED = (
-    *"terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings".split(),
-    *"unraisableexception threadexception".split(),
-)
-_PYTEST = (
-    *("-c", os.devnull, "--noconftest", "--import-mode=importlib", "--assert=plain"),
-    *(option for name in _UNUSED for option in ("-p", f"no:{name}")),
-    *("-p", "softmark.grading.plugin"),
-)
 
-
-class Engine(Desk):
-    """The pytest plugin that judges every submission with the tests pytest collected."""
-
-    def __init__(
-        self,
-        setup: Setup,
-        homework: Homework,
-        sandbox: Sandbox,
-        wires: tuple[BinaryIO, BinaryIO],
-        lanes: Sequence[Lane],
-        note: Note | None = None,
-    ) -> None:
-        super().__init__()
-        self._setup, self._target, self._sandbox = setup, homework, sandbox
-        self._requests, self._replies = wires
-        self._lanes, self._note = lanes, note
-        self._own_time = OwnTime(Limits(**homework.limits).test_seconds, note)  # type: ignore[arg-type]
-        self.refused: Refused | None = None
-        self._broken: list[ConfigError] = []
-
-    def pytest_configure(self, config: pytest.Config) -> None:
-        self.attach(config)
-        config.option.tbstyle = "value"  # tracebacks are not shown; rendering them costs more than a test
-
-    def pytest_collection(self) -> None:
-        self._own_time.begin("the import of the hidden tests, or of what they import,")
-
-    def pytest_exception_interact(self, call: pytest.CallInfo[Any], report: object) -> None:
-        if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
-            self._broken.append(_not_importable(call.excinfo.value, self._target))
-
-    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
-        """A fault outside any one test: tell the launcher, who tells the instructor; no submission is to blame."""
-        self.refused = Refused("".join(traceback.format_exception(excinfo.value)), usage=False)
-        return True
-
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        self._own_time.stop()
-        try:
-            if self._broken:
-                raise self._broken[0]
-            require_packages(self._target)
-            self.take(self._target, read_specs(session.items, self._target))
-        except (ConfigError, UsageError) as error:
-            self.refused = Refused(str(error), usage=True)
-            return True
-        judge = Judge(self, session.items, self._sandbox, self._setup, self._own_time)
-        own, progress = (self._requests, self._replies), self._setup.progress
-        with judges_beside(judge, self._lanes, self._sandbox.level, own, self._note, progress=progress):
-            send(self._replies, Ready(judge.pending()))
-            answer(judge, self._requests, self._replies, progress=progress)
-        return True
-
-
-def _not_importable(error: BaseException, homework: Homework) -> ConfigError:
+def _not_importable(cause: BaseException, homework: Homework) -> ConfigError:
     """Why the hidden tests could not be imported: the error, and the innermost line of the course that it came from."""
-    cause = error.__cause__ or error
     places = [(Path(f.filename), f.lineno or 1) for f in traceback.extract_tb(cause.__traceback__)]
     if isinstance(cause, SyntaxError):
         places.append((Path(cause.filename or ""), cause.lineno or 1))
@@ -119,7 +56,7 @@ def _not_importable(error: BaseException, homework: Homework) -> ConfigError:
 def serve(
     zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: Sequence[Lane], note: Note | None = None
 ) -> None:
-    """Everything between the launcher's Setup and its end of file."""
+    """Do everything between the launcher's Setup and its end of file."""
     setup = receive(requests)
     if not isinstance(setup, Setup):
         return
@@ -128,10 +65,7 @@ def serve(
         try:
             homework = load_homework(setup.homework, setup.path)
             sys.path.insert(0, setup.root)  # for `from reference import …` in hidden tests
-            engine = Engine(setup, homework, sandbox, (requests, replies), lanes, note)
-            pytest.main([*_PYTEST, f"--rootdir={setup.root}", str(homework.folder)], plugins=[engine])
-            if engine.refused is not None:
-                send(replies, engine.refused)
+            grade_all(setup, homework, sandbox, (requests, replies), lanes, note)
         finally:
             sandbox.close()
     except (ConfigError, UsageError) as error:
@@ -141,6 +75,43 @@ def serve(
     finally:
         if zygote is not None:
             zygote.close()
+
+
+def grade_all(
+    setup: Setup,
+    homework: Homework,
+    sandbox: Sandbox,
+    wires: tuple[BinaryIO, BinaryIO],
+    lanes: Sequence[Lane],
+    note: Note | None = None,
+) -> None:
+    """Collect the hidden tests once, and grade every submission that is asked for with them."""
+    limits = Limits(**homework.limits)  # type: ignore[arg-type]
+    own_time = OwnTime(limits.test_seconds, note)
+
+    def use(runner: PytestRunner, items: list[pytest.Item]) -> None:
+        own_time.stop()
+        require_packages(homework)
+        tests = hidden_tests(homework, read_specs(items, homework), items, runner, backwards=setup.backwards)
+        conditions = Conditions(
+            sandbox,
+            fitting(limits, setup.lanes),
+            setup.device,
+            setup.lanes,
+            setup.budget_seconds,
+            own_time,
+            provenance(homework, str(sandbox.level), setup.device),
+        )
+        with lanes_beside(tests, conditions, lanes, wires, note, progress=setup.progress):
+            first = pending(homework, tests.specs, Submission(), conditions.provenance)
+            send(wires[1], Ready(first))
+            answer(tests, conditions, *wires, progress=setup.progress)
+
+    own_time.begin("the import of the hidden tests, or of what they import,")
+    try:
+        run_in_pytest(homework.folder, homework.root, use)
+    except NotCollected as error:
+        raise _not_importable(error.cause, homework) from error
 
 
 def _sandbox(zygote: Zygote | None, asked: Level, device_files: tuple[str, ...]) -> Sandbox:

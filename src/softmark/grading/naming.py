@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from softmark.grading.trial import Trial
+from softmark.grading.case_run import CaseRun
 from softmark.records.verdict import Cause, Failed
 from softmark.verdict.context import Check
 from softmark.verdict.diagnose import common_causes
@@ -19,22 +19,22 @@ from softmark.verdict.mistakes import Registry
 from softmark.verdict.truth import Truth
 
 
-def name_mistakes(trials: Sequence[Trial], registry: Registry) -> None:
-    """Give the failing verdicts of one part's trials the causes that hold."""
-    passed = [check for trial in trials for check in trial.case.checks if check.category is None]
-    raised = [truth for trial in trials for truth in trial.case.raised]
-    failures = _failures(trials)
+def name_mistakes(runs: Sequence[CaseRun], registry: Registry) -> None:
+    """Give the failing verdicts of one part's runs the causes that hold."""
+    passed = [check for run in runs for check in run.context.checks if check.category is None]
+    raised = [truth for run in runs for truth in run.context.raised]
+    failures = _failures(runs)
     shared = _causes(failures, passed, registry, raised)
-    for test in dict.fromkeys(trial.spec.nodeid for trial in trials):
-        own = _failures([trial for trial in trials if trial.spec.nodeid == test])
+    for test in dict.fromkeys(run.spec.nodeid for run in runs):
+        own = _failures([run for run in runs if run.spec.nodeid == test])
         causes = shared or _causes(own, passed, registry, raised)
         for failure in own:
             failure.verdict = msgspec.structs.replace(failure.verdict, causes=causes)
 
 
-def _failures(trials: Sequence[Trial]) -> list[Failed]:
+def _failures(runs: Sequence[CaseRun]) -> list[Failed]:
     """Failures with an answer that could be compared with what the mistakes give."""
-    errors = [error for trial in trials for error in trial.errors]
+    errors = [error for run in runs for error in run.errors]
     return [error for error in errors if isinstance(error, Failed) and error.verdict.diagnosed]
 
 

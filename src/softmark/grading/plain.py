@@ -1,129 +1,170 @@
-"""Plain pytest: `pytest graders/attention_scores --submission path.py`.
+"""Plain pytest: `pytest graders/attention_scores --submission PATH`.
 
-For an instructor who writes hidden tests and wants pytest's own ways (-k, -x, -v) with them. The tests run exactly as
-the engine runs them; each case is reported as passed or failed, the failure in the words a student would read and
-those for staff. A later part is excused for what an earlier one does wrong; where tests of the earlier part have not
-run, it counts as wrong, and a line at the end says so.
+This is for an instructor who writes hidden tests and wants pytest's own ways (-k, -x, -v). PATH is what
+`softmark grade` takes for one submission: a file, a notebook, or a folder with other files beside the graded one. The
+tests run as the engine runs them, part by part. Then each case is reported as passed or failed, with the words that a
+student would read and those for staff.
 """
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Literal
 
 import pytest
 
 from softmark.course.homework import Homework, course_root, load_homework
-from softmark.course.pending import finished_test
-from softmark.course.testspecs import read_chosen, read_specs
-from softmark.grading.desk import Desk, homework_of
-from softmark.grading.session import StudentSession
-from softmark.intake.source import Refusal, Unreadable, check, read
-from softmark.intake.submitted_files import Handed
+from softmark.course.testspecs import TestSpec, base_nodeid, case_id, read_chosen, read_specs
+from softmark.grading.grade import Conditions, Tests, by_test, grade_submission, hidden_tests
+from softmark.grading.job import Job
+from softmark.grading.pytest_runner import PytestRunner
+from softmark.intake.collect import collect
+from softmark.intake.notebook import with_cells
+from softmark.intake.source import Refusal, Unreadable
+from softmark.intake.wanted import Wanted
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Level, Limits
 from softmark.records.points import shown, total
-from softmark.records.result import CaseResult, Outcome
-from softmark.records.verdict import Verdict
+from softmark.records.result import CaseResult, Outcome, Result, Submission
+from softmark.records.verdict import CodeLine, Verdict
 from softmark.sandbox.isolation import Sandbox, examine, forking_works, open_sandbox
+from softmark.sandbox.room import fitting
 from softmark.sandbox.walls import environment
 from softmark.sandbox.zygote import Zygote
 
-_OUTCOMES: dict[Outcome, Literal["passed", "failed"]] = {
-    Outcome.PASSED: "passed",
-    Outcome.FAILED: "failed",
-    Outcome.GRADER_ERROR: "failed",
-}
 
-
-class PlainPytest(Desk):
-    """Judges the collected hidden tests, one homework's, against the file named by --submission."""
+class PlainPytest:
+    """The plugin that grades one submission with the collected hidden tests, and reports each case."""
 
     def __init__(self, config: pytest.Config) -> None:
-        super().__init__()
-        self.attach(config)
-        self._chosen = any("::" in word for word in config.args)
-        self._file = Path(config.getoption("--submission"))
+        self._runner = PytestRunner(config)
+        self._one_test = any("::" in word for word in config.args)
+        self._path = Path(config.getoption("--submission"))
         self._level = Level(config.getoption("--isolation"))
+        self._tests: Tests | None = None
         self._sandbox: Sandbox | None = None
-        self._results: dict[str, dict[str, CaseResult]] = {}
+        self._results: Generator[Result] | None = None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Read all tests and the submission, before -k leaves out any; put the tests in the order of grading."""
         try:
-            root = course_root(items[0].path.parent if items else None)
-            name = homework_of(items, root)
-            if name is None:
-                raise UsageError("--submission grades the hidden tests of one homework: name one folder of graders/")
-            homework = load_homework(name, root)
-            read_tests = read_chosen if self._chosen else read_specs
-            self.take(homework, read_tests(items, homework))
-            source = read(self._file)
-            check(source)
-            self._open(source)
+            homework = _homework_of(items)
+            specs = (read_chosen if self._one_test else read_specs)(items, homework)
+            self._tests = hidden_tests(homework, specs, items, self._runner)
+            self._job = _read(self._path, homework)
+            self._sandbox = _open_sandbox(self._level)
         except (UsageError, ConfigError, Unreadable, Refusal) as error:
             raise pytest.UsageError(str(error)) from error
+        items[:] = [item for spec in specs for item in self._tests.items[spec.nodeid]]
 
-    def _open(self, source: bytes) -> None:
-        homework = self.homework
-        if homework is None:
-            raise UsageError("no homework was found")
-        zygote = Zygote.spawn(environment(gettempdir())) if forking_works() and self._level is not Level.NONE else None
-        if zygote is not None:
-            finding = examine(zygote, self._level)
-            if not finding.holds:
-                raise UsageError(f"isolation level {self._level} does not hold here: {finding.why_not}")
-        self._sandbox = open_sandbox(zygote, self._level)
-        limits = Limits(**homework.limits)  # type: ignore[arg-type]
-        self.session = StudentSession(self._sandbox, Handed(homework.file, {homework.file: source}), homework, limits)
-        self.session.standings.cases = self._cases_of_parts(homework)
-
-    def _cases_of_parts(self, homework: Homework) -> dict[str, int]:
-        """How many cases each part has; more than there can be, where tests of the part were not even asked for."""
-        weights: Counter[str] = Counter()
-        cases: Counter[str] = Counter()
-        for spec in self.specs:
-            weights[spec.part] += spec.weight  # type: ignore[assignment]
-            cases[spec.part] += len(spec.cases)
-        return {p.number: cases[p.number] if weights[p.number] == p.points else sys.maxsize for p in homework.parts}
-
-    def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
-        if self.session is None:
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        """Report one case. The first of a part has all of them run, because their mistakes are named together."""
+        if self._tests is None or self._sandbox is None:
             return False
-        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        case = self.judge(item, self.session).result()
-        self._results.setdefault(self.spec_of(item).nodeid, {})[case.id] = case
-        for when in ("setup", "call", "teardown"):
-            outcome = _OUTCOMES[case.outcome] if when == "call" else "passed"
-            words = "\n\n".join(_words(verdict) for verdict in case.verdicts) if when == "call" else None
-            report = pytest.TestReport(
-                item.nodeid, item.location, dict.fromkeys(item.keywords, 1), outcome, words or None, when,
-                duration=case.seconds,
-            )  # fmt: skip
-            item.ihook.pytest_runtest_logreport(report=report)
-        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        if self._results is None:
+            tests = replace(self._tests, items=by_test(item.session.items))
+            limits = fitting(Limits(**tests.homework.limits))  # type: ignore[arg-type]
+            self._results = grade_submission(tests, Conditions(self._sandbox, limits), self._job)
+            self._result = next(self._results)
+        spec = self._tests.spec_of[base_nodeid(item)]
+        while self._case(spec, item).outcome is Outcome.NOT_RUN or nextitem is None:
+            result = next(self._results, None)
+            if result is None:
+                break
+            self._result = result
+        _report(item, self._case(spec, item), self._result, self._runner.subtests_of.get(item.nodeid, ()))
         return True
 
+    def _case(self, spec: TestSpec, item: pytest.Item) -> CaseResult:
+        """Return the result of a case so far."""
+        test = next(test for test in self._result.tests if test.name == spec.name)
+        return next(case for case in test.cases if case.id == case_id(item))
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if not self._results:
+        if self._results is None:
             return
-        tests = [finished_test(spec, self._results.get(spec.nodeid, {})) for spec in self.specs]
-        earned, most = total(test.score for test in tests), total(test.max_score for test in tests)
-        terminalreporter.write_line(f"softmark: {shown(earned)} of {shown(most)} points, isolation {self._level}")
-        for part in sorted(self.session.standings.assumed if self.session is not None else ()):
-            terminalreporter.write_line(f"part {part} was not run: later parts are judged as if it were wrong")
+        result = self._result
+        points = f"{shown(result.total)} of {shown(total(test.max_score for test in result.tests))} points"
+        for line in (f"{points}, isolation {self._level}", *result.notes, *result.staff_notes):
+            terminalreporter.write_line(f"softmark: {line}")
 
     def pytest_unconfigure(self) -> None:
-        if self.session is not None:
-            self.session.close()
+        if self._results is not None:
+            self._results.close()
         if self._sandbox is not None:
             self._sandbox.close()
 
 
-def _words(verdict: Verdict) -> str:
-    lines = [verdict.subtest, verdict.fact, verdict.where]
-    lines += [f"  {frame.file}:{frame.line}  {frame.text}" for frame in verdict.frames]
+def _homework_of(items: list[pytest.Item]) -> Homework:
+    """Return the homework whose hidden tests these are. Raise UsageError if they are not all of one."""
+    root = course_root(items[0].path.parent if items else None)
+    folders = {item.path.parent for item in items}
+    names = {folder.name for folder in folders if folder.parent == root / "graders"}
+    if len(folders) != 1 or len(names) != 1:
+        raise UsageError("--submission grades the hidden tests of one homework: name one folder of graders/")
+    return load_homework(names.pop(), root)
+
+
+def _read(path: Path, homework: Homework) -> Job:
+    """Return the one submission at a path. Raise Refusal if it cannot be graded, UsageError if it is not one."""
+    wanted = Wanted(homework.file, homework.wanted)
+    entries = collect([path], wanted).entries
+    if len(entries) != 1:
+        raise UsageError(f"{path} holds {len(entries)} submissions: name one of them")
+    handed = entries[0].load(wanted)
+    is_notebook = not handed.refusal and handed.main == wanted.notebook
+    handed, cells = with_cells(handed) if is_notebook else (handed, ())
+    if handed.refusal:
+        raise Refusal(handed.refusal)
+    submission = Submission(id=entries[0].id, name=entries[0].id, file=handed.main)
+    return Job(submission, handed.main, dict(handed.files), cells, handed.notes, handed.staff_notes)
+
+
+def _open_sandbox(level: Level) -> Sandbox:
+    """Return the sandbox of a level. Raise UsageError if the level does not hold here."""
+    zygote = Zygote.spawn(environment(gettempdir())) if forking_works() and level is not Level.NONE else None
+    if zygote is not None:
+        finding = examine(zygote, level)
+        if not finding.holds:
+            raise UsageError(f"isolation level {level} does not hold here: {finding.why_not}")
+    return open_sandbox(zygote, level)
+
+
+def _report(item: pytest.Item, case: CaseResult, result: Result, subtests: Sequence[pytest.SubtestReport]) -> None:
+    """Tell pytest what came of a case and of its subtests."""
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for subtest in subtests:
+        item.ihook.pytest_runtest_logreport(report=subtest)
+    for when in ("setup", "call", "teardown"):
+        failed = when == "call" and case.outcome is not Outcome.PASSED
+        report = pytest.TestReport(
+            item.nodeid,
+            item.location,
+            dict.fromkeys(item.keywords, 1),
+            "failed" if failed else "passed",
+            _words(case, result) if failed else None,
+            when,
+            duration=case.seconds,
+        )
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+
+
+def _words(case: CaseResult, result: Result) -> str:
+    """Return all that is known about a case that did not pass."""
+    if case.verdicts:
+        return "\n\n".join(_lines(verdict) for verdict in case.verdicts)
+    frames = map(_line_of_code, result.reason_frames)
+    return "\n".join(line for line in (result.reason, *frames, *result.faults) if line)
+
+
+def _lines(verdict: Verdict) -> str:
+    lines = [verdict.subtest, verdict.fact, verdict.where, *map(_line_of_code, verdict.frames)]
     lines += [f"{cause.says} {cause.hint}" for cause in verdict.causes]
     return "\n".join(line for line in (*lines, verdict.staff) if line)
+
+
+def _line_of_code(line: CodeLine) -> str:
+    return f"  {line.place}  {line.text}"

@@ -1,8 +1,7 @@
-"""The pytest plugin: options, and the `student` fixture of hidden tests.
+"""The pytest plugin: options, and the fixtures of hidden and public tests.
 
-It serves two masters. `pytest graders/attention_scores --submission path.py` is plain pytest: each test is judged
-against that one file and reported in pytest's own words (plain.py). The engine runs the same tests, collected once, for
-every submission (engine.py). What judging means is in desk.py and trial.py, for both.
+pytest loads it in every run on a machine where softmark is installed, so it imports nothing large. Plain pytest, which
+is `pytest graders/<hw> --submission FILE`, is in plain.py.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ import pytest
 from softmark.course.testspecs import ALL_OR_NOTHING
 
 if TYPE_CHECKING:
-    from softmark.grading.desk import Desk
+    from softmark.grading.pytest_runner import PytestRunner
     from softmark.grading.student import Student
 
-DESK: pytest.StashKey[Desk] = pytest.StashKey()
+RUNNER: pytest.StashKey[PytestRunner] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,13 +38,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def student(request: pytest.FixtureRequest) -> Student:
-    """The submission that is being graded, as something a test can call."""
+    """Return the submission that is being graded, as something a test can call."""
     from softmark.grading.student import Student
 
-    desk = request.config.stash.get(DESK, None)
-    if desk is None or desk.session is None:
+    runner = request.config.stash.get(RUNNER, None)
+    if runner is None or runner.session is None:
         pytest.fail("no submission to grade: name one with --submission FILE", pytrace=False)
-    return Student(desk.session)
+    return Student(runner.session)
 
 
 @pytest.fixture

@@ -1,27 +1,23 @@
-"""Runs one hidden test, one case of it, against one submission; says what came of it.
+"""What came of one run of one case of a test, and whose fault a failure is.
 
 Whose fault a failure is, is decided here and nowhere else:
 
-* `Failed` (from `agree`, a property or the student proxy) and a failing plain `assert` are the student's;
-* everything else a test raises is the grader's: the reference raised, a test is broken, a process could not be had.
-  A skip too: a test that may vanish is no part of a fixed list. None of that may look like a student's zero;
-* but a test that has heard an answer, stumbles, and passes with the reference (desk.py) stumbles over that answer. Else
-  a student could choose a fault of the grader, which costs no marks, by returning what a test does not expect.
+* `Failed` (from `agree`, a property or the student proxy) and a failing plain `assert` are the student's.
+* Everything else that a test raises is the grader's: the reference raised, a test is broken, a process could not be
+  had. A skip is the grader's, too: a test that can vanish does not belong on a fixed list. None of that may look like
+  a student's zero.
+* A test that stumbles over an answer, though it passes with the reference, is the student's failure again (grade.py).
+  Otherwise a student could choose a fault of the grader, which costs no marks, by an answer that no test expects.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
-import time
-import traceback
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import msgspec
 import pytest
-from _pytest.runner import runtestprotocol
 
 from softmark.course.testspecs import TestSpec, case_id
 from softmark.grading.setters import SetterError, Spoken
@@ -29,18 +25,18 @@ from softmark.records.points import FULL, share_of_case
 from softmark.records.result import CaseResult, Outcome
 from softmark.records.verdict import LONGEST_TEXT, Category, Failed, Verdict
 from softmark.sandbox.failures import GraderFault, UnsendableRequest
-from softmark.verdict.context import TestContext, activate
+from softmark.verdict.context import TestContext
 
 _OWN_MESSAGE = 500
 _EVASIONS = (pytest.skip.Exception, pytest.xfail.Exception)
 
 
 @dataclass
-class Trial:
-    """What is heard while one case of a test runs, once."""
+class CaseRun:
+    """One run of one case of a test, with all that was raised and set in it."""
 
     spec: TestSpec
-    case: TestContext
+    context: TestContext
     name: str = ""
     seconds: float = 0.0
     spoken: Spoken | None = None
@@ -48,25 +44,22 @@ class Trial:
     raised: list[BaseException | None] = field(default_factory=list)
     """What each subtest raised, in order, and last the test itself (its fixtures belong to it); None: nothing."""
     subtests: list[str] = field(default_factory=list)
-    unfit: bool = False
-    """Whether the fault is known to come of the answer."""
-
-    def hear(self, call: pytest.CallInfo[Any]) -> None:
-        error = call.excinfo.value if call.excinfo is not None else None
-        if call.when == "call" or error is not None:
-            self.raised.append(error)
+    unfit: str = ""
+    """For staff: how the test stumbled over an answer. Empty if it did not, or if the answer is not to blame."""
 
     @property
     def errors(self) -> list[BaseException]:
+        """All that was raised."""
         return [error for error in self.raised if error is not None]
 
     @property
     def failed(self) -> bool:
+        """True if anything was raised."""
         return bool(self.errors)
 
     @property
     def fault(self) -> BaseException | None:
-        """The first thing that went wrong and that is, as it looks, no failure of the student's."""
+        """The first thing that went wrong and does not look like a failure of the student's; None if there is none."""
         faults = [error for error in self.errors if not _is_students(error)]
         try:
             _share(self)
@@ -77,102 +70,77 @@ class Trial:
 
     @property
     def may_be_unfit(self) -> bool:
-        """Whether the fault may come of an answer. What the sandbox or the machine lacks does not."""
+        """True if the fault may come of an answer. A fault of the sandbox or the machine does not."""
         fault = self.fault
         if isinstance(fault, GraderFault):
             return isinstance(fault, UnsendableRequest)
         return fault is not None and not isinstance(fault, OSError | MemoryError)
 
-    @property
-    def unfit_words(self) -> str:
-        """The fault in words for staff, when the answer is known to have caused it."""
-        fault = self.fault
-        said = "" if fault is None else explained(fault)
-        return f"{said}; that came of this submission's answer: with the reference the test passes"
-
     def result(self) -> CaseResult:
-        return _judge(self)
+        """Return the result of the case."""
+        fault = self.fault
+        if fault is None:
+            return _judged(self)
+        if self.unfit:
+            return _unfit(self, fault)
+        return not_judged(self.name, explained(fault), self.seconds)
 
 
-def run(item: pytest.Item, trial: Trial) -> Trial:
-    """Run the test as pytest does, fixtures and all; the desk's hooks tell the trial what happens."""
-    trial.name = case_id(item)
-    start = time.monotonic()
-    with activate(trial.case):
-        runtestprotocol(item, log=False)
-    for error in trial.errors:
-        _let_go(error)
-    trial.seconds = time.monotonic() - start
-    return trial
+def faulty(spec: TestSpec, item: pytest.Item, why: str) -> CaseRun:
+    """Return the run of a case that was not run because of a fault of the grader."""
+    return CaseRun(spec, TestContext(item.nodeid), name=case_id(item), raised=[GraderFault(why)])
 
 
-def faulty(spec: TestSpec, item: pytest.Item, why: str) -> Trial:
-    """Return the trial of a case that was not run because of a fault of the grader."""
-    return Trial(spec, TestContext(item.nodeid), name=case_id(item), raised=[GraderFault(why)])
-
-
-def _let_go(error: BaseException) -> None:
-    """Forget the variables of every frame that an exception passed through: they hold the student's answers."""
-    unseen, seen = [error], set[int]()
-    while unseen:
-        error = unseen.pop()
-        seen.add(id(error))
-        for frame, _ in traceback.walk_tb(error.__traceback__):
-            with contextlib.suppress(RuntimeError):  # it is still running
-                frame.clear()
-                frame.f_locals  # noqa: B018 - pytest has looked here, which keeps a copy of the variables: renew it
-        unseen += [other for other in (error.__cause__, error.__context__) if other and id(other) not in seen]
-
-
-def _judge(trial: Trial) -> CaseResult:
-    fault = trial.fault
-    if fault is not None:
-        return _unfit(trial) if trial.unfit else _grader_error(trial, fault)
-    share = _share(trial)
-    trial.leaderboard_value = _leaderboard_value(trial)
-    labels = [*trial.subtests, *[""] * len(trial.raised)]
+def _judged(run: CaseRun) -> CaseResult:
+    """Return the result of a case that ran without a fault of the grader."""
+    share = _share(run)
+    run.leaderboard_value = _leaderboard_value(run)
+    labels = [*run.subtests, *[""] * len(run.raised)]
     verdicts = tuple(
-        _verdict_of_error(error, label, trial.spec)
-        for error, label in zip(trial.raised, labels, strict=False)
+        _verdict_of_error(error, label, run.spec)
+        for error, label in zip(run.raised, labels, strict=False)
         if error is not None
     )
-    # Only double precision is promised a distance of a hundred; there is no room for it in fewer digits.
-    checks = [check for check in trial.case.checks if check.double and math.isfinite(check.ratio)]
+    # Fewer digits than double precision leave no room for the promised distance of a hundred tolerances.
+    checks = [check for check in run.context.checks if check.double and math.isfinite(check.ratio)]
     ratios = [(check.ratio, check.category) for check in checks]
     return CaseResult(
-        id=trial.name,
+        id=run.name,
         outcome=Outcome.FAILED if verdicts else Outcome.PASSED,
         share=str(share),
         verdicts=verdicts,
-        carried=tuple(trial.case.carried),
-        seconds=trial.seconds,
+        carried=tuple(run.context.carried),
+        seconds=run.seconds,
         accepted=max((ratio for ratio, category in ratios if category is None), default=0.0),
         refused=min((ratio for ratio, category in ratios if category is Category.VALUE), default=None),
     )
 
 
-def _share(trial: Trial) -> Fraction:
-    """What the case earns: what the test set itself, else its subtests' mean, else all or nothing."""
-    chosen = trial.spoken.share(trial.spec) if trial.spoken is not None else None
+def _share(run: CaseRun) -> Fraction:
+    """Return what the case earns: what the test set itself, else the mean of its subtests, else all or nothing."""
+    chosen = run.spoken.share(run.spec) if run.spoken is not None else None
     if chosen is not None:
         return chosen
-    *subtests, body = trial.raised
+    *subtests, body = run.raised
     if body is not None:
         return Fraction(str(_worth(body)))
     return share_of_case([FULL if error is None else Fraction(str(_worth(error))) for error in subtests])
 
 
-def _leaderboard_value(trial: Trial) -> float | str | None:
-    return None if trial.spoken is None else trial.spoken.leaderboard_value(trial.spec)
+def _leaderboard_value(run: CaseRun) -> float | str | None:
+    return None if run.spoken is None else run.spoken.leaderboard_value(run.spec)
 
 
 def _is_students(error: BaseException) -> bool:
-    """AssertionError covers `Failed` and a test's own assert; pytest.fail is an assert in other words."""
+    """Return whether an exception is a failure of the student's.
+
+    AssertionError covers `Failed` and a test's own assert. pytest.fail is an assert in other words.
+    """
     return isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, _EVASIONS)
 
 
 def _worth(error: BaseException) -> float:
-    """Part of the marks that the instructor gives in spite of a named mistake."""
+    """Return the share of the marks that the instructor gives in spite of a named mistake."""
     if isinstance(error, Failed) and error.verdict.causes:
         return min(cause.worth for cause in error.verdict.causes)
     return 0.0
@@ -195,14 +163,12 @@ def not_judged(case: str, why: str, seconds: float = 0.0) -> CaseResult:
     return CaseResult(id=case, outcome=Outcome.GRADER_ERROR, verdicts=(verdict,), seconds=seconds)
 
 
-def _grader_error(trial: Trial, error: BaseException) -> CaseResult:
-    return not_judged(trial.name, explained(error), trial.seconds)
-
-
-def _unfit(trial: Trial) -> CaseResult:
+def _unfit(run: CaseRun, fault: BaseException) -> CaseResult:
+    """Return the failure of a case whose test stumbled over the student's answer."""
     fact = "what your code returned does not fit what this test does with it: is it of the right type and shape?"
-    verdict = Verdict(category=Category.TYPE, fact=fact, staff=trial.unfit_words)
-    return CaseResult(id=trial.name, outcome=Outcome.FAILED, verdicts=(verdict,), seconds=trial.seconds)
+    where = f"{type(fault).__name__}: {fault}" if run.spec.visibility == "visible" else ""
+    verdict = Verdict(category=Category.TYPE, fact=fact, where=where, staff=run.unfit)
+    return CaseResult(id=run.name, outcome=Outcome.FAILED, verdicts=(verdict,), seconds=run.seconds)
 
 
 def _place(error: BaseException) -> str:

@@ -1,0 +1,56 @@
+"""Adds to a result what is known about a submission as a whole, when its last test has run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from softmark.grading.session import NotLoadable, StudentSession
+from softmark.grading.student import own_frames
+from softmark.intake.submitted_files import COUNTED
+from softmark.records.result import Excerpt, Result, not_gradable
+
+
+def not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
+    """Return the result of a submission that could not be loaded: why, and where in the student's own lines."""
+    failure = refusal.failure
+    own = own_frames(failure.raised.frames, session) if failure.raised is not None else ()
+    reason = f"{session.handed.main} could not be loaded: {failure.fact}"
+    if failure.detail:
+        reason += f" ({failure.detail})"
+    return not_gradable(result, reason, own)
+
+
+def closed(result: Result, session: StudentSession, seconds: float) -> Result:
+    """Return the finished result with all that is known about the whole submission: notes, prints and times."""
+    out, err = session.printed()
+    return msgspec.structs.replace(
+        result,
+        notes=(*result.notes, *_notes(result, session)),
+        staff_notes=(*result.staff_notes, *_staff_notes(session)),
+        printed=Excerpt(stdout=out, stderr=err),
+        seconds=seconds,
+        cpu_seconds=session.cpu_seconds,
+    )
+
+
+def _notes(result: Result, session: StudentSession) -> tuple[str, ...]:
+    """Return the notes on a notebook's cells, and how they are numbered if any is named."""
+    notes = session.cells.notes
+    verdicts = [verdict for test in result.tests for verdict in test.verdicts]
+    places = [frame.file for frame in (*result.reason_frames, *(f for verdict in verdicts for f in verdict.frames))]
+    named = notes or not set(session.handed.cells).isdisjoint(places)
+    own = (*((COUNTED,) if session.handed.cells else ()), *notes) if named else ()
+    return (*own, session.handed.note) if session.handed.note else own
+
+
+def _staff_notes(session: StudentSession) -> Iterator[str]:
+    yield from session.unfit
+    for name, file, line in session.mentions:
+        place = f"in {file}, line {line}" if session.handed.cells else f"on line {line}"
+        yield f"mentions {name} {place} (a mention is no verdict: uses are caught when they run)"
+    if session.left_behind:
+        yield f"left {session.left_behind} processes behind, which were killed"
+    for part in sorted(session.standings.assumed):
+        yield f"part {part} was not run: later parts are judged as if it were wrong"

@@ -1,0 +1,347 @@
+"""Grades one submission with the collected tests of a homework: case by case, part by part.
+
+`softmark grade`, plain pytest and `softmark check` use these functions, so they give the same verdicts and names.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import groupby
+
+import msgspec
+import pytest
+
+from softmark.course.homework import Homework
+from softmark.course.pending import finished_test, pending
+from softmark.course.testspecs import TestSpec, base_nodeid
+from softmark.grading.apart import Apart
+from softmark.grading.author_files import MistakesOnDemand
+from softmark.grading.case_run import CaseRun, explained, faulty, not_judged
+from softmark.grading.closing import closed, not_loadable
+from softmark.grading.job import Job
+from softmark.grading.naming import name_mistakes
+from softmark.grading.own_time import OwnTime, naming, running
+from softmark.grading.pytest_runner import PytestRunner
+from softmark.grading.resolved_names import check_names
+from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
+from softmark.intake.submitted_files import Handed
+from softmark.records.limits import Limits
+from softmark.records.result import (
+    CaseResult,
+    Outcome,
+    Provenance,
+    Result,
+    TestResult,
+    grader_error,
+)
+from softmark.records.verdict import Category, Verdict
+from softmark.sandbox.failures import GraderFault, SandboxLost
+from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.wire.protocol import UsedDevice
+from softmark.verdict.context import TestContext
+from softmark.verdict.mistakes import Registry
+
+_NAMING_OF_A_CASE = 0.5  # seconds of processor time that looking for the name of one wrong answer may take
+_NAMING_OF_A_PART = 2.0  # the same for all wrong answers of a part
+_ENDLESS = "did not return, and was not run again"
+_OF_DEVICE_MEMORY = 0.9
+"""What all lanes together may take of a graphics card's memory; the rest is the driver's."""
+
+
+@dataclass(frozen=True)
+class Tests:
+    """The collected tests of one homework, ready for submissions."""
+
+    homework: Homework
+    specs: tuple[TestSpec, ...]
+    items: Mapping[str, Sequence[pytest.Item]]
+    """The cases that are run, by the node id of their test. It may lack some that were not chosen."""
+    runner: PytestRunner
+    name_mistakes: Callable[[Sequence[CaseRun]], None]
+    """Gives the failed checks of one part the names of the mistakes that explain them."""
+    mistakes: Registry | None = None
+    """The named mistakes that are tried on a wrong answer. None where worked examples name them."""
+    public: bool = False
+    """True for public tests on a student's own machine. There is no reference, so what a test stumbles over is taken to
+    be the answer. Each case is run once, because the student may be in it with a debugger."""
+    backwards: bool = False
+    """Run the cases of each part in reverse order. `verify` finds tests that depend on each other in this way."""
+    right_with_reference: set[str] = field(default_factory=set)
+    """Cases that stumbled over an answer, were run with the reference, and passed."""
+
+    @cached_property
+    def parts(self) -> dict[str, str]:
+        """The number of the part of each function of the homework."""
+        return {name: part.number for part in self.homework.parts for name in part.functions}
+
+    @cached_property
+    def spec_of(self) -> dict[str, TestSpec]:
+        """The test that each node id belongs to."""
+        return {spec.nodeid: spec for spec in self.specs}
+
+    @cached_property
+    def incomplete(self) -> frozenset[str]:
+        """The parts of which not all tests are run."""
+        complete = [spec for spec in self.specs if len(self.items.get(spec.nodeid, ())) == len(spec.cases)]
+        weights = {
+            p.number: sum(spec.weight for spec in complete if spec.part == p.number) for p in self.homework.parts
+        }
+        return frozenset(part.number for part in self.homework.parts if weights[part.number] != part.points)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Where and within what limits submissions are graded."""
+
+    sandbox: Sandbox
+    limits: Limits
+    device: str = "cpu"
+    lanes: int = 1
+    """The number of submissions at the same time: they share the memory of the device."""
+    budget_seconds: float | None = None
+    """The time on the clock that one submission may take altogether."""
+    own_time: OwnTime = field(default_factory=OwnTime)
+    provenance: Provenance = field(default_factory=Provenance)
+
+
+def by_test(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
+    """Return the cases of each test, by its node id."""
+    found: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        found.setdefault(base_nodeid(item), []).append(item)
+    return found
+
+
+def hidden_tests(
+    homework: Homework,
+    specs: tuple[TestSpec, ...],
+    items: Sequence[pytest.Item],
+    runner: PytestRunner,
+    *,
+    backwards: bool = False,
+) -> Tests:
+    """Return the hidden tests of a homework. Raise ConfigError if the homework names what does not exist."""
+    check_names(homework)
+    mistakes = MistakesOnDemand(homework)
+    name = partial(name_mistakes, registry=mistakes)
+    return Tests(homework, specs, by_test(items), runner, name, mistakes, backwards=backwards)
+
+
+def judge_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: Apart) -> CaseRun:
+    """Run one case. A failure counts only in a worker that ran nothing but this part; else the case is run again.
+
+    If `apart` has a question afterwards, the run has no result: it is waiting for the answer.
+    """
+    run = _run_case(tests, item, session, apart)
+    if run.failed and not (session.pure or tests.public or apart.waiting):
+        session.renew()
+        run = _run_case(tests, item, session, apart)
+    if apart.waiting is not None:
+        return run
+    for error in run.errors:
+        if isinstance(error, SandboxLost):
+            raise error
+    if run.fault is not None and run.may_be_unfit and session.answers:
+        if tests.public:
+            run.unfit = explained(run.fault)
+        elif _reference_passes(tests, item, session):
+            cause = "that came of this submission's answer: with the reference the test passes"
+            run.unfit = f"{explained(run.fault)}; {cause}"
+            session.unfit.append(f"{run.spec.number}: {run.unfit}")
+    return run
+
+
+def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: Apart) -> CaseRun:
+    spec = tests.spec_of[base_nodeid(item)]
+    context = TestContext(
+        item.nodeid,
+        seed_of(item.nodeid),
+        mistakes=tests.mistakes,
+        budget=min(_NAMING_OF_A_CASE, session.naming_left(spec.part)),
+        parts=tests.parts,
+        standing_of=session.standings.of,
+        apart=apart.ask,
+    )
+    apart.begin(context)
+    session.own_time.begin(running(item.nodeid))
+    session.begin(spec.part, item.nodeid, shown=spec.visibility == "visible")
+    run = CaseRun(spec, context)
+    tests.runner.run_case(item, run, session)
+    session.naming_spent[spec.part] += context.spent
+    return run
+
+
+def _reference_passes(tests: Tests, item: pytest.Item, session: StudentSession) -> bool:
+    """Return whether a case passes with the reference. If so, it stumbled over the submission's answer."""
+    homework = tests.homework
+    if not homework.reference.is_file():
+        return False
+    if item.nodeid not in tests.right_with_reference:
+        session.renew()  # a sandbox has one student process at a time
+        files = Handed(homework.file, {homework.file: homework.reference.read_bytes()})
+        of_reference = session.of_another(files)
+        of_reference.naming_budget = 0.0
+        try:
+            run = _run_case(tests, item, of_reference, Apart())
+        finally:
+            of_reference.close()
+        if run.failed or run.fault is not None:
+            return False
+        tests.right_with_reference.add(item.nodeid)
+    return True
+
+
+def _judge_cases(tests: Tests, items: Iterator[pytest.Item], session: StudentSession) -> Iterator[CaseRun]:
+    """Yield the runs of one part's cases, those last that wait for a question about earlier functions (apart.py).
+
+    All questions that are waited for are asked in one worker, and the cases run again in another one.
+    """
+    begun: Iterator[tuple[pytest.Item, Apart]] = ((item, Apart()) for item in items)
+    while True:
+        waiting = []
+        for item, apart in begun:
+            run = judge_case(tests, item, session, apart)
+            if apart.waiting is None:
+                session.standings.note(run)
+                yield run
+            else:
+                waiting.append((item, apart))
+        if not waiting:
+            return
+        session.renew()
+        for item, apart in waiting:
+            session.begin(f"{tests.spec_of[base_nodeid(item)].part}, apart", tests.specs[0].nodeid)
+            apart.settle()
+        session.renew()
+        begun = iter(waiting)
+
+
+def grade_part(
+    tests: Tests, specs: Sequence[TestSpec], session: StudentSession, job: Job, *, progress: bool = False
+) -> Iterator[tuple[TestResult, ...]]:
+    """Yield the results of one part's tests, when all have run and their mistakes are named.
+
+    With `progress`, also yield the result of each test as soon as it has run.
+    """
+    cases = {spec: tests.items.get(spec.nodeid, ()) for spec in specs}
+    runs = {
+        spec: [faulty(spec, item, f"it {_ENDLESS}") for item in items if _is_endless(item, job)]
+        for spec, items in cases.items()
+    }
+    step = -1 if tests.backwards else 1
+
+    def in_time() -> Iterator[pytest.Item]:
+        for spec in specs[::step]:
+            if not session.out_of_time:
+                yield from (item for item in cases[spec][::step] if not _is_endless(item, job))
+
+    for run in _judge_cases(tests, in_time(), session):
+        runs[run.spec].append(run)
+        if progress and len(runs[run.spec]) == len(cases[run.spec]):
+            yield (_test_result(run.spec, runs[run.spec]),)
+    part = [run for group in runs.values() for run in group]
+    what = naming(specs[0].part)
+    if what not in job.endless:
+        session.own_time.begin(what)
+        tests.name_mistakes(part)
+    elif any(run.failed for run in part):  # a failure may be worth something by its name
+        raise GraderFault(f"{what} {_ENDLESS}")
+    yield tuple(
+        _test_result(spec, group) if group or not cases[spec] else _not_run(spec) for spec, group in runs.items()
+    )
+
+
+def _is_endless(item: pytest.Item, job: Job) -> bool:
+    """Return whether the test of this case did not return before, for this submission or for too many."""
+    return any(what.partition("[")[0] == running(base_nodeid(item)) for what in job.endless)
+
+
+def grade_submission(tests: Tests, conditions: Conditions, job: Job, *, progress: bool = False) -> Generator[Result]:
+    """Yield the result so far: before the first test, after each part (with `progress` after each test), at the end.
+
+    A fault of the grader costs only the part in which it happens.
+    """
+    start = time.monotonic()
+    session = _session(tests, conditions, job, start)
+    result = msgspec.structs.replace(
+        pending(tests.homework, tests.specs, job.submission, conditions.provenance),
+        notes=job.notes,
+        staff_notes=job.staff_notes,
+    )
+    try:
+        yield result
+        conditions.own_time.begin("the beginning of a submission")
+        for so_far in _graded_parts(tests, session, job, result, progress):
+            result = so_far
+            conditions.own_time.stop()  # the reader may take its time
+            yield so_far
+    except NotLoadable as refusal:
+        result = not_loadable(result, refusal, session)
+    except Exception as fault:  # a fault of the grader; a class goes on with the next submission
+        result = grader_error(result, explained(fault))
+    finally:
+        unclosed = _close(session)
+        conditions.own_time.stop()
+    result = msgspec.structs.replace(result, staff_notes=(*result.staff_notes, *unclosed))
+    yield closed(result, session, time.monotonic() - start)
+
+
+def _session(tests: Tests, conditions: Conditions, job: Job, start: float) -> StudentSession:
+    limits, budget = conditions.limits, conditions.budget_seconds
+    session = StudentSession(
+        conditions.sandbox,
+        Handed(job.main, job.files, job.cells),
+        tests.homework,
+        limits,
+        deadline=start + budget if budget else None,
+        device=UsedDevice(conditions.device, _OF_DEVICE_MEMORY / conditions.lanes),
+        whole_seconds=limits.of_a_submission(sum(map(len, tests.items.values()))),
+        own_time=conditions.own_time,
+    )
+    session.naming_budget = _NAMING_OF_A_PART if job.naming else 0.0
+    session.standings.unknown = tests.incomplete
+    return session
+
+
+def _graded_parts(tests: Tests, session: StudentSession, job: Job, result: Result, progress: bool) -> Iterator[Result]:
+    session.load()
+    for _, group in groupby(tests.specs, key=lambda spec: spec.part):
+        specs = tuple(group)
+        try:
+            for finished in grade_part(tests, specs, session, job, progress=progress):
+                result = result.with_test(*finished)
+                yield result
+        except (SandboxLost, NotLoadable):
+            raise
+        except Exception as fault:
+            result = result.with_test(*(_not_judged(spec, explained(fault)) for spec in specs))
+            yield result
+            session.renew()
+
+
+def _test_result(spec: TestSpec, runs: Sequence[CaseRun]) -> TestResult:
+    cases = {run.name: run.result() for run in runs}
+    values = [run.leaderboard_value for run in runs if run.leaderboard_value is not None]
+    return finished_test(spec, cases, values[-1] if values else None)
+
+
+def _not_judged(spec: TestSpec, why: str) -> TestResult:
+    return finished_test(spec, {name: not_judged(name, why) for name in spec.cases})
+
+
+def _not_run(spec: TestSpec) -> TestResult:
+    verdict = Verdict(Category.TIMEOUT, OUT_OF_TIME)
+    case = CaseResult(id="", outcome=Outcome.FAILED, verdicts=(verdict,))
+    return finished_test(spec, {name: msgspec.structs.replace(case, id=name) for name in spec.cases})
+
+
+def _close(session: StudentSession) -> tuple[str, ...]:
+    """End the submission's process. Return what staff should know if that fails."""
+    try:
+        session.close()
+    except Exception as fault:  # all that was earned has been recorded
+        return (explained(fault),)
+    return ()

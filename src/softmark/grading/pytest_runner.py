@@ -1,0 +1,188 @@
+"""Collects tests with pytest, and runs single cases of them inside of pytest's own loop.
+
+Fixtures, parametrize, subtests and the decorators of gradescope-utils are the authors' API, so pytest itself must run
+the tests. This is the only module that knows pytest's inside: which of its plugins are left out, how a test runs
+without being reported, and how subtests report. pytest keeps these private; pyproject.toml bounds the tested versions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+from _pytest.subtests import failed_subtests_key
+
+from softmark.course.testspecs import case_id
+from softmark.grading.case_run import CaseRun
+from softmark.grading.plugin import RUNNER
+from softmark.grading.session import StudentSession
+from softmark.grading.setters import listening
+from softmark.verdict.context import activate
+
+# Plugins of pytest that print, read or write files, change what a test or breakpoint() does, or collect the garbage of
+# all of torch twice (unraisableexception).
+_UNUSED = (
+    *"terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings debugging".split(),
+    *"unraisableexception threadexception".split(),
+)
+_OPTIONS = (
+    *("-c", os.devnull, "--noconftest", "--import-mode=importlib", "--assert=plain", "-p", "softmark.grading.plugin"),
+    *(option for name in _UNUSED for option in ("-p", f"no:{name}")),
+)
+_SETTINGS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+
+Use = Callable[["PytestRunner", list[pytest.Item]], None]
+
+
+class NotCollected(Exception):
+    """The tests cannot be imported; `cause` is what was raised."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(f"{type(cause).__name__}: {cause}")
+        self.cause = cause
+
+
+class PytestRunner:
+    """A plugin of pytest that runs single cases, and notes what is raised and set while one runs."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.session: StudentSession | None = None
+        """The submission that the `student` fixture hands to a test."""
+        self.subtests_of: dict[str, list[pytest.SubtestReport]] = {}
+        """pytest's reports on the subtests in the last run of each case, by its node id."""
+        self._run: CaseRun | None = None
+        config.stash[RUNNER] = self
+        config.pluginmanager.register(self, "softmark-runner")
+
+    def run_case(self, item: pytest.Item, run: CaseRun, session: StudentSession) -> None:
+        """Run a case against a submission, as pytest does, fixtures and all; note in `run` what comes of it."""
+        self.session, self._run = session, run
+        self.subtests_of.pop(item.nodeid, None)
+        item.config.stash[failed_subtests_key].clear()  # what an earlier run of the case has left
+        run.name = case_id(item)
+        start = time.monotonic()
+        try:
+            with activate(run.context):
+                runtestprotocol(item, log=False)
+        finally:
+            self.session = self._run = None
+        for error in run.errors:
+            _let_go(error)
+        run.seconds = time.monotonic() - start
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        if self._run is None:
+            return (yield)
+        with listening(pyfuncitem.obj) as self._run.spoken:
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[Any]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        error = call.excinfo.value if call.excinfo is not None else None
+        if self._run is not None and (call.when == "call" or error is not None):
+            self._run.raised.append(error)
+        return report
+
+    @pytest.fixture
+    def subtests(self, subtests: pytest.Subtests, request: pytest.FixtureRequest) -> pytest.Subtests:
+        """Return pytest's own subtests. Their reports wait, because the case may have to be run again."""
+        if self._run is not None:
+            reports = self.subtests_of.setdefault(request.node.nodeid, [])
+            subtests._ihook = _HeldBack(request.node.ihook, reports, self._run)  # type: ignore[assignment]
+        return subtests
+
+
+class _HeldBack:
+    """The hooks of a test whose subtests are noted and not reported."""
+
+    def __init__(self, hooks: Any, reports: list[pytest.SubtestReport], run: CaseRun) -> None:
+        self._hooks, self._reports, self._run = hooks, reports, run
+
+    def pytest_runtest_logreport(self, report: pytest.SubtestReport) -> None:
+        self._reports.append(report)
+        self._run.subtests.append(report.head_line.removeprefix(report.location[2]).lstrip())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._hooks, name)
+
+
+def run_in_pytest(tests: Path, root: Path, use: Use, *plugins: object) -> None:
+    """Collect the tests below a path, and call `use` with a runner and the collected items inside of pytest's loop.
+
+    An exception of `use` is raised here. Raise NotCollected if the tests cannot be imported.
+    """
+    loop = _Loop(use)
+    with _only_pytest():
+        pytest.main([*_OPTIONS, f"--rootdir={root}", str(tests)], plugins=[loop, *plugins])
+    if loop.error is not None:
+        raise loop.error
+
+
+class _Loop:
+    """The plugin that takes the place of pytest's own loop; it keeps what was raised, which pytest would print."""
+
+    def __init__(self, use: Use) -> None:
+        self.error: BaseException | None = None
+        self._use = use
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        self._runner = PytestRunner(config)
+        config.option.tbstyle = "value"  # tracebacks are not shown; rendering them costs more than a test
+
+    def pytest_exception_interact(self, call: pytest.CallInfo[Any], report: object) -> None:
+        if isinstance(report, pytest.CollectReport) and call.excinfo is not None and self.error is None:
+            self.error = NotCollected(call.excinfo.value.__cause__ or call.excinfo.value)
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        self.error = self.error or excinfo.value
+        return True
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.error = excinfo.value
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if self.error is None:
+            try:
+                self._use(self._runner, session.items)
+            except BaseException as error:
+                self.error = error
+        return True
+
+
+@contextlib.contextmanager
+def _only_pytest() -> Iterator[None]:
+    """Inside this block pytest loads no other plugin that is installed, and reads no options from the environment."""
+    before = {name: os.environ.get(name) for name in _SETTINGS}
+    os.environ.update(_SETTINGS)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _let_go(error: BaseException) -> None:
+    """Forget the variables of every frame that an exception passed through: they hold the student's answers."""
+    unseen, seen = [error], set[int]()
+    while unseen:
+        error = unseen.pop()
+        seen.add(id(error))
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            with contextlib.suppress(RuntimeError):  # it is still running
+                frame.clear()
+                frame.f_locals  # noqa: B018 - pytest has looked here, which keeps a copy of the variables: renew it
+        unseen += [other for other in (error.__cause__, error.__context__) if other and id(other) not in seen]
