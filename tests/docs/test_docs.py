@@ -99,33 +99,6 @@ class TestVersion:
         assert f"{major}.{minor + 1}.0" not in allowed
 
 
-class TestHomeworkPage:
-    """docs/homework.md: the homework that it shows is a whole one."""
-
-    def test_can_be_typed(self, tmp_path: Path) -> None:
-        """Written down file by file, it builds, verifies in 80 columns, and greets a student with parts to be done."""
-        text = (ROOT / "docs/homework.md").read_text()
-        files = re.findall(r"^`(\w+/\S+)`.*?^```(?:toml|python|markdown)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-        assert len(files) == len(re.findall(r"^```(?:toml|python|markdown)$", text, re.MULTILINE))
-        for name, content in files:
-            file = tmp_path / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content)
-        built = self.run(tmp_path, "build", "activations")
-        assert (built.returncode, built.stderr, built.stdout.count("wrote ")) == (0, "", 3)
-        verified = self.run(tmp_path, "verify", "activations")
-        assert (verified.returncode, verified.stderr) == (0, ""), verified.stdout
-        assert re.search(r"✓ +activations +2/2 +2/2 +none +1/1 +8/8 ", verified.stdout)
-        checked = self.run(tmp_path / "assignments/activations", "check")
-        assert (checked.returncode, checked.stderr) == (1, "")
-        assert checked.stdout.count("not done yet") == 2
-
-    @staticmethod
-    def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [str(Path(sys.executable).with_name("softmark")), *words]
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-
-
 class TestGradescopePage:
     """docs/gradescope.md."""
 
