@@ -51,7 +51,7 @@ _AROUND_A_VALUE = 2  # steps of a reply on the way to its value: the keys "done"
 def preload() -> None:
     for name in _PRELOADED:
         importlib.import_module(name)
-    operators.operators()
+    operators.sorted_names()
 
 
 @cache

@@ -6,7 +6,6 @@ arguments and then runs the code that was there. `open_all` puts that code back.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
@@ -24,11 +23,10 @@ def close(function: FunctionType, look: Look) -> None:
         _CLOSED[function][1].append(look)
         return
     looks = [look]
-    function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     before = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
-    before.__kwdefaults__ = function.__kwdefaults__
+    before.__kwdefaults__, before.__annotations__ = function.__kwdefaults__, function.__annotations__
 
     def gate(*args: Any, **kwargs: Any) -> Any:
         for look in looks:
@@ -36,6 +34,7 @@ def close(function: FunctionType, look: Look) -> None:
         return before(*args, **kwargs)
 
     _CLOSED[function] = (function.__code__, looks)
+    function.__wrapped__ = before  # type: ignore[attr-defined]  # where inspect.signature finds the signature
     function.__code__ = _asking(gate, function.__code__)
 
 
@@ -43,7 +42,7 @@ def open_all() -> None:
     """Give every function its own code back."""
     for function, (code, _) in _CLOSED.items():
         function.__code__ = code
-        del function.__signature__  # type: ignore[attr-defined]
+        del function.__wrapped__  # type: ignore[attr-defined]
     _CLOSED.clear()
 
 
