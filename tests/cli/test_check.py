@@ -330,6 +330,14 @@ for _ in range(2):
         assert "uses torch.nn.LayerNorm, which is not allowed here" in " ".join(said.replace("│", " ").split())
         assert said.count("then torch.Size([2, 4]) torch.Size([2, 4]) torch.Size([2, 4]) True") == 2
 
+    def test_imports_from_the_folder_stay(self, folder: Path) -> None:
+        """What a notebook has imported from its own folder is there after the check, and can be imported again."""
+        (folder / "helper.py").write_text("")
+        before = "import os, sys\nsys.path.insert(0, os.getcwd())\nimport helper"
+        after = "import helper as again\nprint('the same:', again is helper, os.getcwd() in sys.path)"
+        said = self.cell(f"{before}\n{UNSCALED}\ncheck('attention_scores', part=1)\n{after}", folder)
+        assert "the same: True True" in said
+
     def test_unknown_part(self, folder: Path) -> None:
         """A sentence, no traceback."""
         assert "has no part '9'; its parts are 1, 2, 3" in self.cell('check("attention_scores", part="9")', folder)

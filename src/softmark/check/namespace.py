@@ -60,6 +60,9 @@ class _NotebookProcess(BareProcess):
     def _is_own(self, frame: FrameType) -> bool:
         return frame.f_globals is self._namespace
 
+    def _forget(self) -> None:
+        """Keep what the notebook has imported, also from its own folder."""
+
 
 class _NotebookWorker(Worker):
     def __init__(self, namespace: Mapping[str, Any], cells: Mapping[str, str]) -> None:
