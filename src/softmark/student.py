@@ -50,10 +50,10 @@ def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None
     from softmark.check.checking import run_public_tests
     from softmark.check.missing_imports import of_namespace
     from softmark.check.namespace import Notebook, keeping_generators
-    from softmark.intake.submitted_files import Handed
+    from softmark.intake.model import SubmittedFiles
 
     notebook = Notebook(namespace)
-    handed = Handed("the notebook", notebook.files, tuple(notebook.files))
+    handed = SubmittedFiles("the notebook", notebook.files, tuple(notebook.files))
     handout = read_handout(folder)
     foreign = of_namespace(namespace, handout.wanted, handout.packages)
     with keeping_generators():
@@ -71,16 +71,16 @@ class OwnWork:
         """The public tests on the file as it is now; Python files beside it can be imported by it."""
         from softmark.check.checking import run_public_tests
         from softmark.check.missing_imports import of_files
-        from softmark.intake import source
-        from softmark.intake.submitted_files import Handed
+        from softmark.intake import contents, places
+        from softmark.intake.model import SubmittedFiles
         from softmark.sandbox.isolation import Own
 
         try:
-            files = {path.name: source.read(path) for path in (*self._beside(), self.file)}
-            source.check(files[self.file.name])
-        except source.Refusal as refusal:
+            files = {path.name: places.read(path) for path in (*self._beside(), self.file)}
+            contents.check(files[self.file.name])
+        except places.Refusal as refusal:
             raise UsageError(f"{self.file.name} cannot be checked: {refusal}") from None
-        sandbox, handout, handed = Own(), read_handout(self.folder), Handed(self.file.name, files)
+        sandbox, handout, handed = Own(), read_handout(self.folder), SubmittedFiles(self.file.name, files)
         foreign = of_files(handed, handout.wanted, handout.packages)
         try:
             return run_public_tests(self.folder, handout, handed, sandbox, foreign=foreign)

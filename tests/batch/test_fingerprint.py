@@ -10,12 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from softmark.batch.jobs import Fingerprints, read, wanted_by
+from softmark.batch.jobs import Fingerprints, read
 from softmark.batch.run import known
-from softmark.course.homework import load_homework
+from softmark.course.homework import Homework, load_homework
 from softmark.engines.messages import Setup
-from softmark.intake.handed_in import Entry, HandedIn
-from softmark.intake.wanted import Wanted
+from softmark.intake.model import Entry, SubmittedFiles
 from softmark.records.result import Student
 from tests.support.classes import FILE, HELPER, NAME, WITH_A_HELPER
 
@@ -25,22 +24,22 @@ MONDAY = datetime(2026, 3, 2, 12)
 class Given:
     """A source that holds these files and notes."""
 
-    def __init__(self, handed: HandedIn) -> None:
+    def __init__(self, handed: SubmittedFiles) -> None:
         self._handed = handed
 
-    def load(self, wanted: Wanted) -> HandedIn:
+    def load(self, wanted: Homework) -> SubmittedFiles:
         return self._handed
 
 
 FILES = {FILE: WITH_A_HELPER.encode(), "helper.py": HELPER.encode(), "data.txt": b"1 2 3"}
-HANDED = HandedIn(FILE, FILES, notes=("renamed",))
+HANDED = SubmittedFiles(FILE, FILES, notes=("renamed",))
 ENTRY = Entry("ada", (Student("ada", "Ada"),), "class/ada", Given(HANDED), MONDAY, False, MONDAY)
 
 
 def fingerprint(course: Path, entry: Entry = ENTRY, *, isolation: str = "full", timeout: float | None = None) -> str:
     homework = load_homework(NAME, course)
     setup = Setup(str(course), NAME, isolation, timeout)
-    return Fingerprints(homework, setup).of(read(entry, wanted_by(homework)), known(entry))
+    return Fingerprints(homework, setup).of(read(entry, homework), known(entry))
 
 
 def of(**changes: object) -> Entry:

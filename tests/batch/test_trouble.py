@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from softmark.batch.jobs import wanted_by
 from softmark.batch.journal import Journal
 from softmark.batch.run import ClassRun
 from softmark.course.homework import load_homework
@@ -54,7 +53,7 @@ class TestStop:
         before_test(course, "test_one", f"os.write(os.open({str(pipe)!r}, os.O_WRONLY), b'.')")
         homework = load_homework(NAME, course)
         folder = hand_in(tmp_path / "class", {f"s{n}": {FILE: RIGHT} for n in range(6)})
-        entries = collect([folder], wanted_by(homework)).entries
+        entries = collect([folder], homework).entries
         setup = Setup(str(course), NAME, STRONGEST)
         begun = os.open(pipe, os.O_RDWR)
         kept: list[str] = []

@@ -13,12 +13,11 @@ from rich.console import Console
 from softmark.batch.run import Finished
 from softmark.cli import progress
 from softmark.cli.progress import Tally, following
-from softmark.intake.handed_in import Entry
-from softmark.intake.submission import Refused
+from softmark.intake.model import Entry, RefusedSource
 from softmark.records.result import Status
 from tests.support.results import graded
 
-ENTRY = Entry("ada", (), "class/ada", Refused("it is empty"))
+ENTRY = Entry("ada", (), "class/ada", RefusedSource("it is empty"))
 FINISHED = {status: Finished(ENTRY, "f", msgspec.structs.replace(graded(), status=status)) for status in Status}
 UNCHANGED = Finished(ENTRY, "f", None)
 

@@ -13,7 +13,7 @@ from softmark.batch.one import grade_file
 from softmark.course.homework import homework_names, load_homework
 from softmark.engines.messages import Setup
 from softmark.grading.cells import CellReport
-from softmark.intake.submitted_files import COUNTED, Handed
+from softmark.intake.model import COUNTED, SubmittedFiles
 from softmark.records.result import Result, Status
 from softmark.records.verdict import CodeLine
 from softmark.sandbox.isolation import Sandbox
@@ -345,7 +345,7 @@ class TestWhole:
 class TestReport:
     """A worker may say anything about its cells; only what can be so is repeated."""
 
-    HANDED = Handed(NAME, {"cell 1": b"def one(x): pass\nN = f()\n", "data.py": b"x"}, ("cell 1",))
+    HANDED = SubmittedFiles(NAME, {"cell 1": b"def one(x): pass\nN = f()\n", "data.py": b"x"}, ("cell 1",))
 
     @pytest.mark.parametrize(
         "said",
@@ -368,7 +368,7 @@ class TestReport:
     def test_which_cells_define_a_name_is_looked_up(self) -> None:
         """Only cells in which the name stands are named, and of many only the last."""
         cells = {f"cell {number}": b"def one(x): pass\n" if number % 2 else b"two = 2\n" for number in range(1, 21)}
-        handed = Handed(NAME, cells, tuple(cells))
+        handed = SubmittedFiles(NAME, cells, tuple(cells))
         (note,) = CellReport.told(Loaded({}, several=[("one", [0, 1, 2, 3])]), handed, ("one",)).notes
         assert note == "`one` is defined in cells 1 and 3; the last one counts"
         (note,) = CellReport.told(Loaded({}, several=[("one", list(range(20)))]), handed, ("one",)).notes
@@ -381,7 +381,7 @@ class TestReport:
 
     def test_only_of_a_notebook(self) -> None:
         """A file has no cells."""
-        handed = Handed("tiny.py", {"tiny.py": b"N = f()\n"})
+        handed = SubmittedFiles("tiny.py", {"tiny.py": b"N = f()\n"})
         assert CellReport.told(Loaded({}, unset=[(0, 1)]), handed, ("one",)).notes == ()
 
 

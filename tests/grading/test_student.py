@@ -11,7 +11,7 @@ import torch
 from softmark import Failed, agree, raises, works_on_meta
 from softmark.grading.session import StudentSession
 from softmark.grading.student import Student
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.verdict import Category, Verdict
 from tests.support.sandboxes import FILE, sandbox
 from tests.support.sessions import session
@@ -513,7 +513,7 @@ class TestWrongWeights:
     )
     def test_are_named_if_a_homework_could_have_such_a_name(self, name: str, said: bool) -> None:
         """Words of the file and of torch, with no more numbers than blocks in blocks have."""
-        handed = Handed("tiny.py", {"tiny.py": b"self.blocks, self.attention, self.heads = 314159, 0, 0"})
+        handed = SubmittedFiles("tiny.py", {"tiny.py": b"self.blocks, self.attention, self.heads = 314159, 0, 0"})
         assert handed.writes(name) is said
 
     @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from softmark.batch.jobs import read, wanted_by
+from softmark.batch.jobs import read
 from softmark.course.homework import load_homework
 from softmark.intake.collect import collect
 from softmark.records.result import CaseResult, Outcome, Result, Status
@@ -166,9 +166,9 @@ def plain(course: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPat
 
 def graded(course: Path, place: Sandbox, path: Path) -> Result:
     """The result of `softmark grade`."""
-    wanted = wanted_by(load_homework(NAME, course))
-    (entry,) = collect([path], wanted).entries
-    (result,) = grade(course, place, read(entry, wanted).job)
+    homework = load_homework(NAME, course)
+    (entry,) = collect([path], homework).entries
+    (result,) = grade(course, place, read(entry, homework).job)
     return result
 
 

@@ -30,12 +30,12 @@ import json, resource, sys, time
 from pathlib import Path
 from softmark.batch.jobs import read
 from softmark.intake.collect import collect
-from softmark.intake.wanted import Wanted
+from tests.support.exports import asking_for
 
 def most():
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-wanted = Wanted(sys.argv[2], tuple(sys.argv[3:]))
+wanted = asking_for(*sys.argv[2:])
 before, start = most(), time.process_time()
 (entry,) = collect([Path(sys.argv[1])], wanted).entries
 handed = read(entry, wanted).handed
@@ -58,7 +58,7 @@ class Read(msgspec.Struct):
 
 
 def read(folder: Path) -> Read:
-    words = [sys.executable, "-c", READING, str(folder), FILE, *WANTED.names]
+    words = [sys.executable, "-c", READING, str(folder), FILE, *WANTED.wanted]
     done = subprocess.run(words, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": ""})
     found = msgspec.json.decode(done.stdout, type=Read)
     assert found.seconds < MOST_SECONDS

@@ -11,9 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from softmark.intake.collect import collect
-from softmark.intake.handed_in import Collection, Entry
-from softmark.intake.source import Unreadable
-from softmark.intake.wanted import Wanted
+from softmark.intake.model import Collection, Entry
+from softmark.intake.places import Unreadable
 from softmark.records.result import Student
 from tests.support import exports
 from tests.support.exports import (
@@ -26,6 +25,7 @@ from tests.support.exports import (
     Tree,
     as_folder,
     as_zip,
+    asking_for,
     notebook,
     zipped,
 )  # fmt: skip
@@ -336,6 +336,6 @@ def test_ten_thousand_students_are_listed_in_seconds(tmp_path: Path) -> None:
     for number in range(10_000):
         (tmp_path / f"student_{number}.py").touch()
     start = time.process_time()
-    collection = collect([tmp_path], Wanted(FILE, ()))
+    collection = collect([tmp_path], asking_for(FILE))
     assert len({entry.id for entry in collection.entries}) == 10_000
     assert time.process_time() - start < 5

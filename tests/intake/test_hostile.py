@@ -20,9 +20,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from softmark.intake.collect import collect
-from softmark.intake.handed_in import Entry, HandedIn
+from softmark.intake.model import Entry, SubmittedFiles
 from softmark.intake.names import unseen
-from softmark.intake.source import Unreadable
+from softmark.intake.places import Unreadable
 from tests.support.exports import FILE, SOURCE, WANTED, as_folder
 
 needs_ordinary_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -145,7 +145,7 @@ def nothing_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     assert not Path("/tmp/evil.py").exists()
 
 
-def hand_in(archive: bytes, place: Path, copies: int = 1) -> HandedIn:
+def hand_in(archive: bytes, place: Path, copies: int = 1) -> SubmittedFiles:
     """As one student's file in a folder of the class."""
     names = ["hw.zip", *(f"hw{number}.zip" for number in range(1, copies))]
     as_folder({f"student/{name}": archive for name in names} | {f"other/{FILE}": SOURCE}, place / "class")

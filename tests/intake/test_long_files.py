@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from softmark.grading.job import Job
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Submission, encode
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import FILE, grade, write_course
@@ -96,9 +96,9 @@ def test_a_right_file_is_graded_and_the_student_is_told(course: Path, place: San
 def test_lines_are_found_up_to_the_bound() -> None:
     """The numbers of lines are right to the last one that is looked into; lines of one file leave room for another."""
     numbered = "\n".join(f"line {n}" for n in range(1, 30_001))
-    handed = Handed("hw.py", {"hw.py": numbered.encode(), "beside.py": b"text"})
+    handed = SubmittedFiles("hw.py", {"hw.py": numbered.encode(), "beside.py": b"text"})
     assert [handed.line("hw.py", n) for n in (1, 20_000, 20_001)] == ["line 1", "line 20000", None]
     assert handed.line("beside.py", 1) is None
-    both = Handed("hw.py", {"hw.py": b"a\r\nb\rc\n", "beside.py": b"text"})
+    both = SubmittedFiles("hw.py", {"hw.py": b"a\r\nb\rc\n", "beside.py": b"text"})
     assert [both.line("hw.py", n) for n in (1, 2, 3, 4, 5)] == ["a", "b", "c", "", None]
     assert both.line("beside.py", 1) == "text"

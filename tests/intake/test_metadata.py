@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.intake.metadata import Assignment, Earlier, Metadata, read_metadata
+from softmark.intake.gradescope import Assignment, Earlier, Metadata, read_metadata
 from softmark.records.result import Student
 
 PACIFIC = timezone(timedelta(hours=-7))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from softmark.course.homework import Homework
 from softmark.intake.collect import collect
-from softmark.intake.handed_in import HandedIn
-from softmark.intake.wanted import Wanted
+from softmark.intake.model import SubmittedFiles
 from tests.support.exports import (
     FILE,
     NOTEBOOK,
@@ -22,6 +22,7 @@ from tests.support.exports import (
     Tree,
     as_folder,
     as_zip,
+    asking_for,
     notebook,
     zipped,
 )
@@ -224,7 +225,7 @@ REFUSED: dict[str, tuple[Tree, str]] = {
 }  # fmt: skip
 
 
-def hand_in(tree: Tree, place: Path, wanted: Wanted = WANTED) -> HandedIn:
+def hand_in(tree: Tree, place: Path, wanted: Homework = WANTED) -> SubmittedFiles:
     """As one of a class, in which nobody else slipped."""
     as_folder({f"student/{name}": content for name, content in tree.items()} | {f"other/{FILE}": SOURCE}, place)
     (entry,) = (entry for entry in collect([place], wanted).entries if entry.id == "student")
@@ -235,7 +236,7 @@ def hand_in(tree: Tree, place: Path, wanted: Wanted = WANTED) -> HandedIn:
 def test_forgiven(case: Forgiven, tmp_path: Path) -> None:
     """Graded, and the student is told what was made of it."""
     handed_in = hand_in(case.tree, tmp_path)
-    assert handed_in == HandedIn(
+    assert handed_in == SubmittedFiles(
         main=case.main,
         files={case.main: case.content, **case.beside},
         notes=case.notes,
@@ -261,7 +262,7 @@ def test_the_same_slips_in_a_zip_of_the_class(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_accents_in_either_form(form: str, tmp_path: Path) -> None:
     """A Mac writes an ü as two characters; that is the same name."""
-    wanted = Wanted("übung.py", ("attend",))
+    wanted = asking_for("übung.py", "attend")
     handed_in = hand_in({unicodedata.normalize(form, "übung.py"): SOURCE}, tmp_path, wanted)
     assert (handed_in.main, handed_in.notes) == ("übung.py", ())
 
@@ -278,4 +279,4 @@ def test_of_two_that_are_as_far_on_the_newer_counts(newer: str, older: str, tmp_
 def test_a_notebook_full_of_pictures(tmp_path: Path) -> None:
     """It is as large as many are, and no slip."""
     pictures = notebook() + b" " * 10_000_000
-    assert hand_in({NOTEBOOK: pictures}, tmp_path) == HandedIn(NOTEBOOK, {NOTEBOOK: pictures})
+    assert hand_in({NOTEBOOK: pictures}, tmp_path) == SubmittedFiles(NOTEBOOK, {NOTEBOOK: pictures})

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from softmark.intake.collect import collect
-from softmark.intake.handed_in import Collection
+from softmark.intake.model import Collection
 from tests.support.exports import FILE, NOTEBOOK, OTHER, SOURCE, STARTER, WANTED, Tree, as_folder, notebook, zipped
 
 WHEN = b"2026-02-02 15:58:23 UTC"

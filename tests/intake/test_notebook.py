@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from softmark.intake import notebook
 from softmark.intake.notebook import Notebook, read_notebook
-from softmark.intake.source import Refusal
+from softmark.intake.places import Refusal
 from tests.support.notebooks import code, markdown, written
 
 AGAIN = "open it in Jupyter, save it and hand it in again"
@@ -216,7 +216,7 @@ class TestBroken:
 
     def test_too_large(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Pictures may be in it, but not any number of them."""
-        monkeypatch.setattr(notebook, "LARGEST", 1_000_000)
+        monkeypatch.setattr(notebook, "LARGEST_NOTEBOOK", 1_000_000)
         with pytest.raises(Refusal, match="larger than 1 MB: clear its outputs"):
             read_notebook(written("x = 1") + b" " * 1_000_000)
 

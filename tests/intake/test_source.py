@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from softmark.intake.source import Refusal, Unreadable, check, read
+from softmark.intake.contents import check
+from softmark.intake.places import Refusal, Unreadable, read
 
 needs_ordinary_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 

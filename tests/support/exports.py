@@ -6,12 +6,21 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 
-from softmark.intake.wanted import Wanted
+from softmark.course.homework import Homework, Part
 
 Tree = Mapping[str, bytes]
-WANTED = Wanted("attention_scores.py", ("attend", "project", "scores", "softmax_rows"))
+
+
+def asking_for(file: str, *names: str) -> Homework:
+    """Return a homework that asks for this file, and for these functions in it."""
+    parts = tuple(Part(str(number), name, name) for number, name in enumerate(names, 1))
+    return Homework(Path(file).stem, Path(), "", file, Fraction(1), parts, forbidden=(), limits={})
+
+
+WANTED = asking_for("attention_scores.py", "attend", "project", "scores", "softmax_rows")
 FILE, NOTEBOOK = WANTED.file, WANTED.notebook
 
 SOURCE = b'''"""Attention scores."""
@@ -35,7 +44,7 @@ def softmax_rows(S):
     return torch.softmax(S, dim=-1)
 '''
 OTHER = SOURCE.replace(b"torch.softmax(S", b"torch.nn.functional.softmax(S")
-STARTER = b"\n\n".join(b"def %s(*args):\n    raise NotImplementedError" % name.encode() for name in WANTED.names)
+STARTER = b"\n\n".join(b"def %s(*args):\n    raise NotImplementedError" % name.encode() for name in WANTED.wanted)
 
 
 def notebook(source: bytes = SOURCE) -> bytes:

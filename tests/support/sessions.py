@@ -10,7 +10,7 @@ from typing import Any
 
 from softmark.course.homework import ForbiddenRule, Homework, Part
 from softmark.grading.session import StudentSession
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Allowed, Level, Limits
 from softmark.records.verdict import Category
 from softmark.sandbox import wire
@@ -42,7 +42,7 @@ Act = Callable[[Request], Done]
 def session(place: Sandbox, source: str = "def one(): pass\n", **settings: Any) -> Iterator[StudentSession]:
     """A session of the tiny homework, at part 1, for a submission with this text."""
     settings = {"limits": SHORT, **settings}
-    handed = Handed(FILE, {FILE: source.encode()})
+    handed = SubmittedFiles(FILE, {FILE: source.encode()})
     begun = StudentSession(place, handed, HOMEWORK, **settings)
     begun.begin("1", "a test")
     try:

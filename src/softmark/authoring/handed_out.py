@@ -13,7 +13,7 @@ from softmark.authoring.no_effort import starter
 from softmark.check.checking import run_public_tests
 from softmark.check.public_tests import EXAMPLES, TESTS, read_handout
 from softmark.course.homework import Homework
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import ConfigError
 from softmark.records.result import Outcome, Result
 from softmark.sandbox.isolation import Own
@@ -49,6 +49,6 @@ def judge_handed_out(proof: Proof, homework: Homework) -> None:
 def _checked(folder: Path, file: str, source: str) -> Result:
     sandbox = Own()
     try:
-        return run_public_tests(folder, read_handout(folder), Handed(file, {file: source.encode()}), sandbox)
+        return run_public_tests(folder, read_handout(folder), SubmittedFiles(file, {file: source.encode()}), sandbox)
     finally:
         sandbox.close()

@@ -13,16 +13,10 @@ from softmark.course.digest import SOFTWARE, provenance, software_digest
 from softmark.course.homework import Homework
 from softmark.engines.messages import Setup
 from softmark.grading.job import Job
-from softmark.intake.handed_in import Entry, HandedIn
+from softmark.intake.model import Entry, SubmittedFiles
 from softmark.intake.notebook import with_cells
-from softmark.intake.source import Refusal
-from softmark.intake.wanted import Wanted
+from softmark.intake.places import Refusal
 from softmark.records.result import Result, Submission, not_gradable
-
-
-def wanted_by(homework: Homework) -> Wanted:
-    """What a homework asks to be handed in."""
-    return Wanted(homework.file, homework.wanted)
 
 
 @dataclass(frozen=True)
@@ -30,7 +24,7 @@ class Task:
     """One submission, read: ready to be graded, or refused."""
 
     submission: Submission
-    handed: HandedIn
+    handed: SubmittedFiles
     cells: tuple[str, ...] = ()
     """Of a notebook, those of the files that are its cells, in order."""
 
@@ -48,13 +42,13 @@ class Task:
         return not_gradable(result, handed.refusal) if handed.refusal else result
 
 
-def read(entry: Entry, wanted: Wanted) -> Task:
+def read(entry: Entry, homework: Homework) -> Task:
     """Load a submission. What is no notebook though it is called one is refused, too."""
-    handed = entry.load(wanted)
+    handed = entry.load(homework)
     name = ", ".join(student.name or student.id for student in entry.students) or entry.id
     sha256 = _digest(handed.files) if handed.files else ""
-    submission = Submission(id=entry.id, name=name, file=handed.main or wanted.file, sha256=sha256)
-    if handed.main != wanted.notebook:
+    submission = Submission(id=entry.id, name=name, file=handed.main or homework.file, sha256=sha256)
+    if handed.main != homework.notebook:
         return Task(submission, handed)
     try:
         return Task(submission, *with_cells(handed))

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from softmark.course.homework import Homework, homework_names, load_homework
-from softmark.intake.choose import MOST_READ
-from softmark.intake.definitions import defined
-from softmark.intake.gather import gather, look_through_zips
-from softmark.intake.handed_in import Entry
-from softmark.intake.misspellings import ending
-from softmark.intake.source import Refusal
-from softmark.intake.submission import Submission
+from softmark.intake.choose import MOST_READ, Pieces
+from softmark.intake.contents import defined, gather, look_through_zips
+from softmark.intake.model import Entry
+from softmark.intake.names import ending
+from softmark.intake.places import Refusal
 from softmark.records.errors import ConfigError
 
 MOST_ENTRIES = 200
@@ -55,7 +53,7 @@ def _defined_by(entry: Entry, asked: Mapping[str, Sequence[str]]) -> dict[str, i
 
 def _programs(entry: Entry) -> Iterator[bytes]:
     """Return the Python files and notebooks of a submission, as far as they can be read."""
-    if not isinstance(entry.source, Submission):
+    if not isinstance(entry.source, Pieces):
         return
     try:
         files = gather(entry.source.pieces).files

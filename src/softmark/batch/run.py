@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import msgspec
 
-from softmark.batch.jobs import Fingerprints, Task, only_software_differs, read, wanted_by
+from softmark.batch.jobs import Fingerprints, Task, only_software_differs, read
 from softmark.batch.journal import Journal, Known
 from softmark.course.homework import Homework
 from softmark.engines.local import EngineFailed
 from softmark.engines.messages import Setup
 from softmark.engines.pool import Engines, OwnLane
-from softmark.intake.handed_in import Entry
+from softmark.intake.model import Entry
 from softmark.records.limits import Limits
 from softmark.records.result import Graded, Outcome, Result, Status, grader_error
 from softmark.sandbox.room import side_by_side
@@ -96,7 +96,7 @@ class ClassRun:
         fresh: bool = False,
     ) -> None:
         lanes = side_by_side(min(jobs, len(entries)), Limits(**homework.limits))  # type: ignore[arg-type]
-        self._journal, self._keep, self._wanted = journal, keep, wanted_by(homework)
+        self._journal, self._keep, self._homework = journal, keep, homework
         self._entries, self._taking = iter(entries), threading.Lock()
         self._done = {} if fresh else journal.done()
         self._fingerprints = Fingerprints(homework, setup)
@@ -164,7 +164,7 @@ class ClassRun:
             return None if self._engines.stopped else next(self._entries, None)
 
     def _finish(self, entry: Entry, own: OwnLane) -> Finished:
-        task = read(entry, self._wanted)
+        task = read(entry, self._homework)
         fingerprint = self._fingerprints.of(task, known(entry))
         before = self._done.get(entry.id)
         if before == fingerprint:

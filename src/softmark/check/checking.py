@@ -28,7 +28,7 @@ from softmark.grading.case_run import CaseRun
 from softmark.grading.grade import Conditions, Tests, by_test, grade_submission
 from softmark.grading.job import Job
 from softmark.grading.pytest_runner import NotCollected, PytestRunner, run_in_pytest
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Limits
 from softmark.records.result import Outcome, Result, Status, Submission, TestResult
@@ -43,7 +43,7 @@ _STARTER_LINE = re.compile(r"raise NotImplementedError\b(?:\(\s*f?['\"]part ([\w
 def run_public_tests(
     folder: Path,
     handout: Handout,
-    handed: Handed,
+    handed: SubmittedFiles,
     sandbox: Sandbox,
     part: str | None = None,
     foreign: Sequence[Foreign] = (),
@@ -146,7 +146,7 @@ def _spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> Test
     )
 
 
-def _check(tests: Tests, conditions: Conditions, handout: Handout, handed: Handed, part: str | None) -> Result:
+def _check(tests: Tests, conditions: Conditions, handout: Handout, handed: SubmittedFiles, part: str | None) -> Result:
     """Return the result of all tests, or of one part's; earlier parts are run if they may explain its failure."""
     earlier = EarlierParts(tests.homework.parts, _builds_on(tests, handout), handed)
     job = Job(Submission(handed.main, handed.main, handed.main), handed.main, dict(handed.files), handed.cells)

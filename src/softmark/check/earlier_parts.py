@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from softmark.course.homework import Part
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Outcome, TestResult
 from softmark.records.verdict import Category, Code, CodeLine, Verdict
 
@@ -24,7 +24,7 @@ _ITS_OWN = (Code.NOT_DEFINED, Code.WRONG_ARGUMENTS)
 class EarlierParts:
     """The parts of a homework, and what builds on what."""
 
-    def __init__(self, parts: Sequence[Part], builds_on: Mapping[str, Collection[str]], handed: Handed) -> None:
+    def __init__(self, parts: Sequence[Part], builds_on: Mapping[str, Collection[str]], handed: SubmittedFiles) -> None:
         self._parts = {part.number: part for part in parts}
         self._builds_on = builds_on
         self._handed = handed

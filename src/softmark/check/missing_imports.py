@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 
 _NOT_WHILE_GRADING = {"__name__", "TYPE_CHECKING"}
 ALWAYS_THERE = frozenset({"numpy", "softmark", "torch", "__main__", "__future__"}) | sys.stdlib_module_names
@@ -52,7 +52,7 @@ class _Own:
     imports: dict[str, int]
 
 
-def of_files(handed: Handed, wanted: Iterable[str], packages: Collection[str]) -> list[Foreign]:
+def of_files(handed: SubmittedFiles, wanted: Iterable[str], packages: Collection[str]) -> list[Foreign]:
     """Return each library that the files of a submission import and grading lacks, with a function that needs it."""
     known = ALWAYS_THERE | set(packages) | {file.partition(".")[0].partition("/")[0] for file in handed.files}
     trees = list(_parsed(handed))
@@ -116,7 +116,7 @@ def _codes(thing: Any) -> Iterator[CodeType]:
         unseen += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
 
 
-def _parsed(handed: Handed) -> Iterator[tuple[str, ast.Module]]:
+def _parsed(handed: SubmittedFiles) -> Iterator[tuple[str, ast.Module]]:
     for file in (*handed.loaded, *(file for file in handed.files if file not in handed.loaded)):
         try:
             yield file, ast.parse(handed.files[file])

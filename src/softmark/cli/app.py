@@ -49,7 +49,7 @@ def main() -> None:
     import sqlite3
 
     from softmark.engines.local import EngineFailed
-    from softmark.intake.source import Unreadable
+    from softmark.intake.places import Unreadable
     from softmark.records.errors import ConfigError, UsageError
 
     _print_any_name()

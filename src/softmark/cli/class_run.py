@@ -13,7 +13,6 @@ from types import FrameType
 import msgspec
 from rich.console import Console
 
-from softmark.batch.jobs import wanted_by
 from softmark.batch.journal import FILE, Journal, Known, ids_in
 from softmark.batch.other_homework import other_homework
 from softmark.batch.run import ClassRun
@@ -26,7 +25,7 @@ from softmark.engines.messages import Setup
 from softmark.feedback.escape import log_safe, message, one_line
 from softmark.feedback.safe_files import remove_leftovers, writable
 from softmark.intake.collect import collect
-from softmark.intake.handed_in import Collection
+from softmark.intake.model import Collection
 from softmark.records.points import rounded
 from softmark.records.result import Graded, Status
 from softmark.report.class_table import ClassSummary, show_class
@@ -72,7 +71,7 @@ def _stopping_at_sigterm() -> Iterator[None]:
 
 
 def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> int:
-    collection = collect(options.paths, wanted_by(homework), ids_in(options.output))
+    collection = collect(options.paths, homework, ids_in(options.output))
     with Journal(options.output, homework.name) as journal:
         try:
             _say_what_was_found(collection, console)

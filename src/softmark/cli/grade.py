@@ -75,7 +75,6 @@ def grade(
 
 def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setup, json: bool) -> int:
     """Grade one file, print its result and return the exit code."""
-    from softmark.batch.jobs import wanted_by
     from softmark.batch.one import grade_file
     from softmark.batch.other_homework import other_homework
     from softmark.intake.collect import collect
@@ -87,7 +86,7 @@ def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setu
         _write_pages(result, output)
     _print_result(result, json)
     if result.status is not Status.GRADER_ERROR and not result.total:
-        hint = other_homework(collect([path], wanted_by(homework)).entries, homework)
+        hint = other_homework(collect([path], homework).entries, homework)
         if hint:
             typer.echo(f"softmark: {hint}", err=True)
     return FAULT if result.status is Status.GRADER_ERROR else 0

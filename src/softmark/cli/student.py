@@ -60,7 +60,7 @@ def _check_once(work: OwnWork, json: bool) -> int:
 
 def _check_again(work: OwnWork, json: bool) -> int:
     """A file that cannot be read just now, because it is being saved, is no reason to stop watching it."""
-    from softmark.intake.source import Unreadable
+    from softmark.intake.places import Unreadable
     from softmark.records.errors import UsageError
 
     try:

@@ -15,7 +15,7 @@ from softmark.grading import versions
 from softmark.grading.missing_modules import missing_module
 from softmark.grading.missing_names import missing_name
 from softmark.grading.unreadable import PYTHON, unreadable
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Code
 from softmark.sandbox.explain import message_of
 from softmark.sandbox.failures import StudentFailure
@@ -36,7 +36,7 @@ class Scene:
     """An exception of the student's, and what the trusted side knows about the place it came from."""
 
     raised: Raised
-    handed: Handed
+    handed: SubmittedFiles
     lacking: Callable[[str], str]
     """Says of a name what became of the notebook's cell that was to set it."""
     packages: Collection[str]
@@ -76,7 +76,7 @@ class Advice:
 
 def advised(
     failure: StudentFailure,
-    handed: Handed,
+    handed: SubmittedFiles,
     packages: Collection[str],
     lacking: Callable[[str], str] = lambda name: "",
     loading: bool = False,

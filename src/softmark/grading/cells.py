@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from softmark.grading.advice import advised
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.sandbox import explain
 from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Loaded
@@ -39,13 +39,15 @@ class BrokenCell:
 class CellReport:
     """Nothing to report, as of a plain file, unless `told` finds something."""
 
-    handed: Handed
+    handed: SubmittedFiles
     failed: tuple[BrokenCell, ...] = ()
     unset: tuple[tuple[str, int], ...] = ()
     several: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
-    def told(cls, loaded: Loaded, handed: Handed, wanted: Sequence[str], packages: Sequence[str] = ()) -> CellReport:
+    def told(
+        cls, loaded: Loaded, handed: SubmittedFiles, wanted: Sequence[str], packages: Sequence[str] = ()
+    ) -> CellReport:
         """Return what a worker says, as far as it can be so."""
         failed = tuple(_broken(raised, handed, packages) for raised in loaded.failed)
         return cls(
@@ -98,7 +100,7 @@ class CellReport:
         )
 
 
-def _broken(raised: Raised, handed: Handed, packages: Sequence[str]) -> BrokenCell | None:
+def _broken(raised: Raised, handed: SubmittedFiles, packages: Sequence[str]) -> BrokenCell | None:
     frames = tuple(frame for frame in raised.frames if handed.line(frame.file, frame.line) is not None)
     if not frames or frames[0].file not in (handed.cells or handed.files):
         return None
@@ -114,7 +116,7 @@ def _broken(raised: Raised, handed: Handed, packages: Sequence[str]) -> BrokenCe
     return BrokenCell(frames, " ".join(why.split())[:_LONGEST_REASON])
 
 
-def _places(found: Sequence[tuple[int, int]], handed: Handed) -> Iterator[tuple[str, int]]:
+def _places(found: Sequence[tuple[int, int]], handed: SubmittedFiles) -> Iterator[tuple[str, int]]:
     """Yield cell and line of the places that there are; a cell is given by its number in order."""
     cells = dict(enumerate(handed.cells))
     for number, line in found:
@@ -123,7 +125,7 @@ def _places(found: Sequence[tuple[int, int]], handed: Handed) -> Iterator[tuple[
 
 
 def _several(
-    found: Sequence[tuple[str, list[int]]], handed: Handed, wanted: Sequence[str]
+    found: Sequence[tuple[str, list[int]]], handed: SubmittedFiles, wanted: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each wanted name that several cells define, with those cells."""
     cells = dict(enumerate(handed.cells))

@@ -8,7 +8,7 @@ import msgspec
 
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.grading.student import own_frames
-from softmark.intake.submitted_files import COUNTED
+from softmark.intake.model import COUNTED
 from softmark.records.result import Excerpt, Result, not_gradable
 
 

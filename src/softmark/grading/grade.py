@@ -27,7 +27,7 @@ from softmark.grading.own_time import OwnTime, naming, running
 from softmark.grading.pytest_runner import PytestRunner
 from softmark.grading.resolved_names import check_names
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Limits
 from softmark.records.result import (
     CaseResult,
@@ -181,7 +181,7 @@ def _reference_passes(tests: Tests, item: pytest.Item, session: StudentSession) 
         return False
     if item.nodeid not in tests.right_with_reference:
         session.renew()  # a sandbox has one student process at a time
-        files = Handed(homework.file, {homework.file: homework.reference.read_bytes()})
+        files = SubmittedFiles(homework.file, {homework.file: homework.reference.read_bytes()})
         of_reference = session.of_another(files)
         of_reference.naming_budget = 0.0
         try:
@@ -293,7 +293,7 @@ def _session(tests: Tests, conditions: Conditions, job: Job, start: float) -> St
     limits, budget = conditions.limits, conditions.budget_seconds
     session = StudentSession(
         conditions.sandbox,
-        Handed(job.main, job.files, job.cells),
+        SubmittedFiles(job.main, job.files, job.cells),
         tests.homework,
         limits,
         deadline=start + budget if budget else None,

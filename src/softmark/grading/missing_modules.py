@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection
 
 from softmark.grading import versions
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.sandbox.wire import Frame, Raised
 
 _NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")
@@ -28,7 +28,7 @@ _COMMON = frozenset(
 
 
 def missing_module(
-    raised: Raised, line: str, handed: Handed, packages: Collection[str], loading: bool
+    raised: Raised, line: str, handed: SubmittedFiles, packages: Collection[str], loading: bool
 ) -> tuple[str, Frame | None] | None:
     """Return a sentence about an import that failed, with the line of the import if no other line can be shown.
 
@@ -55,7 +55,7 @@ def missing_module(
     return said, Frame(place[0], place[1], "", "")
 
 
-def _no_module(module: str, line: str, handed: Handed, packages: Collection[str], loading: bool) -> str:
+def _no_module(module: str, line: str, handed: SubmittedFiles, packages: Collection[str], loading: bool) -> str:
     without = _REST_IS_GRADED if loading else "write this without it; torch and NumPy are there"
     root = module.partition(".")[0]
     if "google.colab" in line and root == "google":
@@ -75,7 +75,9 @@ def _no_module(module: str, line: str, handed: Handed, packages: Collection[str]
     return f"imports `{root}`, which is neither a file that was handed in nor installed where it is graded: {file}"
 
 
-def _no_name(name: str, module: str, in_a_circle: bool, place: tuple[str, int, str], handed: Handed) -> str | None:
+def _no_name(
+    name: str, module: str, in_a_circle: bool, place: tuple[str, int, str], handed: SubmittedFiles
+) -> str | None:
     root = module.partition(".")[0]
     if not re.search(rf"\b{re.escape(root)}\b", place[2]):
         return None
@@ -91,7 +93,7 @@ def _no_name(name: str, module: str, in_a_circle: bool, place: tuple[str, int, s
     return f"imports `{name}` from `{root}`, which does not have it here: do without it"
 
 
-def _relative(line: str, handed: Handed) -> str:
+def _relative(line: str, handed: SubmittedFiles) -> str:
     found = _RELATIVE.match(line)
     name = found[1] if found else ""
     if not name:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.sandbox.wire import Raised
 
 _NAME = re.compile(r"(?:name|variable) '(\w{1,60})'")
@@ -40,7 +40,7 @@ _OTHERWISE = {
 }
 
 
-def missing_name(raised: Raised, line: str, handed: Handed, lacking: Callable[[str], str]) -> str | None:
+def missing_name(raised: Raised, line: str, handed: SubmittedFiles, lacking: Callable[[str], str]) -> str | None:
     """Return a sentence about the name that a NameError is about, if it stands in the student's line.
 
     `lacking` says of a name what became of the cell that was to set it.
@@ -54,7 +54,7 @@ def missing_name(raised: Raised, line: str, handed: Handed, lacking: Callable[[s
     return f"uses `{name}`, {_why(name, handed, lacking)}"
 
 
-def _why(name: str, handed: Handed, lacking: Callable[[str], str]) -> str:
+def _why(name: str, handed: SubmittedFiles, lacking: Callable[[str], str]) -> str:
     """The rest of the sentence: why the name is not there, and what to do."""
     behind = lacking(name)
     if behind:

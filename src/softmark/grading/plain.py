@@ -22,8 +22,7 @@ from softmark.grading.job import Job
 from softmark.grading.pytest_runner import PytestRunner
 from softmark.intake.collect import collect
 from softmark.intake.notebook import with_cells
-from softmark.intake.source import Refusal, Unreadable
-from softmark.intake.wanted import Wanted
+from softmark.intake.places import Refusal, Unreadable
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Level, Limits
 from softmark.records.points import shown, total
@@ -109,12 +108,11 @@ def _homework_of(items: list[pytest.Item]) -> Homework:
 
 def _read(path: Path, homework: Homework) -> Job:
     """Return the one submission at a path. Raise Refusal if it cannot be graded, UsageError if it is not one."""
-    wanted = Wanted(homework.file, homework.wanted)
-    entries = collect([path], wanted).entries
+    entries = collect([path], homework).entries
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} submissions: name one of them")
-    handed = entries[0].load(wanted)
-    is_notebook = not handed.refusal and handed.main == wanted.notebook
+    handed = entries[0].load(homework)
+    is_notebook = not handed.refusal and handed.main == homework.notebook
     handed, cells = with_cells(handed) if is_notebook else (handed, ())
     if handed.refusal:
         raise Refusal(handed.refusal)

@@ -25,7 +25,7 @@ from softmark.grading.advice import advised
 from softmark.grading.cells import CellReport
 from softmark.grading.own_time import OwnTime
 from softmark.grading.standings import Standings
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Allowed, Limits, Spent, of_the_whole
 from softmark.records.verdict import Category, Code
 from softmark.sandbox.capture import Capture
@@ -55,7 +55,7 @@ class StudentSession:
     def __init__(
         self,
         sandbox: Sandbox,
-        handed: Handed,
+        handed: SubmittedFiles,
         homework: Homework,
         limits: Limits,
         deadline: float | None = None,
@@ -116,7 +116,7 @@ class StudentSession:
         """Whether the time for the whole submission is used up."""
         return self._whole_left <= 0 or (self._deadline is not None and time.monotonic() >= self._deadline)
 
-    def of_another(self, handed: Handed) -> StudentSession:
+    def of_another(self, handed: SubmittedFiles) -> StudentSession:
         """Return a session of another submission, in the same sandbox and with the same limits."""
         settings = (self._deadline, self._device, self._whole_seconds, self.own_time)
         return StudentSession(self._sandbox, handed, self.homework, self._limits, *settings)
@@ -300,7 +300,7 @@ class StudentSession:
         return tuple(Rule(rule.names, rule.ops, rule.functions) for rule in self.homework.forbidden)
 
 
-def _mentions(loaded: Loaded, handed: Handed, homework: Homework) -> tuple[tuple[str, str, int], ...]:
+def _mentions(loaded: Loaded, handed: SubmittedFiles, homework: Homework) -> tuple[tuple[str, str, int], ...]:
     """Return the forbidden names in the text, as the worker found them, of those that there are."""
     forbidden = {name for rule in homework.forbidden for name in rule.names}
     files = dict(enumerate(handed.loaded))

@@ -18,7 +18,7 @@ import torch
 from softmark.course.reference import as_called
 from softmark.grading.advice import advised
 from softmark.grading.session import NotLoadable, StudentSession
-from softmark.intake.submitted_files import Handed
+from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Code, CodeLine, Failed, Verdict
 from softmark.sandbox.explain import NOT_AS_NAMED, class_name
 from softmark.sandbox.failures import StudentFailure
@@ -250,7 +250,7 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
     )
 
 
-def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: Handed) -> tuple[Frame, ...]:
+def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: SubmittedFiles) -> tuple[Frame, ...]:
     """The lines to look at: where an exception passed, or else the definition that does not fit or is misspelt."""
     raised = failure.raised
     if raised is not None and failure.code != Code.WRONG_ARGUMENTS:
@@ -307,7 +307,7 @@ def _weights_problem(
     return ""
 
 
-def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: Handed) -> str:
+def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: SubmittedFiles) -> str:
     """What is there too much; a name is said only if it is written in what was handed in."""
     first = next((name for name in unexpected[:1000] if handed.writes(name)), unexpected[0])
     called = f" `{first}`" if handed.writes(first) else ""
@@ -319,7 +319,7 @@ def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: Hand
     )
 
 
-def _kept_otherwise(name: str, own: Mapping[str, torch.Tensor], handed: Handed) -> str:
+def _kept_otherwise(name: str, own: Mapping[str, torch.Tensor], handed: SubmittedFiles) -> str:
     """A clause about a parameter that is missing although the object keeps something under its name."""
     if not handed.keeps(name):
         return ""

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO
 
-from softmark.intake.location import FILE, FOLDER, Item
 from softmark.intake.names import inner_path, show
-from softmark.intake.source import Refusal, TooLarge
+from softmark.intake.places import FILE, FOLDER, Item, Refusal, TooLarge
 
 _BROKEN = (  # zipfile believes what it reads, and fails in as many ways as a header can lie
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError,

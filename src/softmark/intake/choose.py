@@ -1,68 +1,84 @@
-"""Chooses the file of a submission that is graded: the expected one, or what is plainly meant to be it."""
+"""Chooses the file of a submission that is graded, and the files that are kept beside it.
+
+The graded file is the expected one, or plainly meant to be it. Beside it are kept plain modules and small data that it
+may import or open. Left out, whatever is in them: files that steer pytest or Python, hidden files, names that are not
+plain, and modules that hide a module of Python or of an installed library. Nothing is unpacked to a disk.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from importlib.machinery import PathFinder
+from pathlib import PurePath
 
-from softmark.intake.budget import TooMuchToRead
-from softmark.intake.definitions import defined, unfinished
-from softmark.intake.gather import Found, Gathered
-from softmark.intake.location import FILE
-from softmark.intake.misspellings import ending, is_slip
-from softmark.intake.names import key, nfc
-from softmark.intake.source import Refusal
-from softmark.intake.wanted import Wanted
+from softmark.course.homework import Homework
+from softmark.intake.contents import (
+    File,
+    Gathered,
+    Piece,
+    check,
+    defined,
+    gather,
+    invisible,
+    look_through_zips,
+    refuse_too_much_code,
+    unfinished,
+)
+from softmark.intake.model import SubmittedFiles
+from softmark.intake.names import ending, is_plain, is_slip, key, nfc, show
+from softmark.intake.places import FILE, Refusal, TooMuchToRead
 
 MOST_LISTED, MOST_READ = 8, 40
 
 
 @dataclass(frozen=True)
-class Main:
+class GradedFile:
     """The chosen file and the name it is graded as."""
 
-    found: Found
+    found: File
     graded_as: str
     content: bytes
     notes: tuple[str, ...] = ()
-    told: tuple[Found, ...] = ()
+    told: tuple[File, ...] = ()
     """Other files that the notes name."""
 
 
-def exact(files: Sequence[Found], name: str) -> list[Found]:
+def exact(files: Sequence[File], name: str) -> list[File]:
     """The files of exactly this name that lie least deep."""
     named = [found for found in files if nfc(found.name) == nfc(name)]
     return [found for found in named if len(found.path) == len(named[0].path)]
 
 
-def choose(gathered: Gathered, wanted: Wanted) -> Main:
+def choose(gathered: Gathered, homework: Homework) -> GradedFile:
     """The file to grade; Refusal with what was found and what is expected."""
     files = gathered.files
     refuse_twins(files)
-    exactly = exact(files, wanted.file) + exact(files, wanted.notebook)
-    slips = [found for found in files if _is_slip(found, wanted)]
+    exactly = exact(files, homework.file) + exact(files, homework.notebook)
+    slips = [found for found in files if _is_slip(found, homework)]
     if exactly:
-        return _beside_slips(_one_of(exactly, wanted), slips)
+        return _beside_slips(_one_of(exactly, homework), slips)
     if slips:
-        return _one_of([found for found in slips if len(found.path) == len(slips[0].path)], wanted)
-    misnamed = _that_define_enough(files, wanted)
+        return _one_of([found for found in slips if len(found.path) == len(slips[0].path)], homework)
+    misnamed = _that_define_enough(files, homework)
     if misnamed:
-        return _one_of(misnamed, wanted)
-    if any(folder and folder[-1] == wanted.file for folder in gathered.folders):
-        raise Refusal(f"{wanted.file} is a folder, not a file")
+        return _one_of(misnamed, homework)
+    if any(folder and folder[-1] == homework.file for folder in gathered.folders):
+        raise Refusal(f"{homework.file} is a folder, not a file")
     if files and all(found.item.kind != FILE for found in files):
         files[0].read()  # says what it is instead
-    raise Refusal(f"expected {wanted.file}; found {listed(files)}")
+    raise Refusal(f"expected {homework.file}; found {listed(files)}")
 
 
-def _is_slip(found: Found, wanted: Wanted) -> bool:
-    expected = (wanted.file, wanted.notebook)
+def _is_slip(found: File, homework: Homework) -> bool:
+    expected = (homework.file, homework.notebook)
     return nfc(found.name) not in map(nfc, expected) and any(is_slip(found.name, name) for name in expected)
 
 
-def _beside_slips(main: Main, slips: Sequence[Found]) -> Main:
+def _beside_slips(main: GradedFile, slips: Sequence[File]) -> GradedFile:
     """A student who handed in `hw (1).py` as well may have meant that one: they are told."""
     if not slips:
         return main
@@ -70,16 +86,16 @@ def _beside_slips(main: Main, slips: Sequence[Found]) -> Main:
     return replace(main, notes=(*main.notes, note), told=(*main.told, *slips[:MOST_LISTED]))
 
 
-def listed(files: Sequence[Found]) -> str:
+def listed(files: Sequence[File]) -> str:
     """The files by name, for a sentence."""
     names = [found.shown for found in files[:MOST_LISTED]]
     more = len(files) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "") or "nothing"
 
 
-def refuse_twins(files: Sequence[Found]) -> None:
+def refuse_twins(files: Sequence[File]) -> None:
     """Two files that are one on some systems: a reviewer would read the one and a grader run the other."""
-    by_key: dict[tuple[str, ...], list[Found]] = defaultdict(list)
+    by_key: dict[tuple[str, ...], list[File]] = defaultdict(list)
     for found in files:
         if ending(found.name):
             by_key[tuple(map(key, found.path))].append(found)
@@ -89,22 +105,22 @@ def refuse_twins(files: Sequence[Found]) -> None:
             raise Refusal(f"there are two files named {twins[0].shown}{other}: hand in one of them")
 
 
-def _one_of(candidates: Sequence[Found], wanted: Wanted) -> Main:
+def _one_of(candidates: Sequence[File], homework: Homework) -> GradedFile:
     """The only candidate, or of one Python file and one notebook the one that is further on."""
-    python = _the_only([found for found in candidates if ending(found.name) == ".py"], wanted)
-    notebook = _the_only([found for found in candidates if found.is_notebook], wanted)
+    python = _the_only([found for found in candidates if ending(found.name) == ".py"], homework)
+    notebook = _the_only([found for found in candidates if found.is_notebook], homework)
     if python and notebook:
-        return _further_on(_main(python, wanted), _main(notebook, wanted), wanted)
+        return _further_on(_main(python, homework), _main(notebook, homework), homework)
     found = python or notebook
     assert found is not None, "whoever asks has a candidate"
-    return _main(found, wanted)
+    return _main(found, homework)
 
 
-def _further_on(python: Main, notebook: Main, wanted: Wanted) -> Main:
-    other, better = sorted((notebook, python), key=lambda main: _progress(main, wanted))  # of equals, Python
-    (names, left, modified), (fewer, more_left, earlier) = _progress(better, wanted), _progress(other, wanted)
+def _further_on(python: GradedFile, notebook: GradedFile, homework: Homework) -> GradedFile:
+    other, better = sorted((notebook, python), key=lambda main: _progress(main, homework))  # of equals, Python
+    (names, left, modified), (fewer, more_left, earlier) = _progress(better, homework), _progress(other, homework)
     if names > fewer:
-        why = f"it defines {names} of the {len(wanted.names)} names that are asked for, the other {fewer}"
+        why = f"it defines {names} of the {len(homework.wanted)} names that are asked for, the other {fewer}"
     elif left > more_left:
         why = "less of it is left as it was in the starter"
     else:
@@ -113,37 +129,180 @@ def _further_on(python: Main, notebook: Main, wanted: Wanted) -> Main:
     return replace(better, notes=(*better.notes, note), told=(other.found,))
 
 
-def _progress(main: Main, wanted: Wanted) -> tuple[int, int, float]:
-    return defined(main.content, wanted.names), -unfinished(main.content), main.found.item.modified
+def _progress(main: GradedFile, homework: Homework) -> tuple[int, int, float]:
+    return defined(main.content, homework.wanted), -unfinished(main.content), main.found.item.modified
 
 
-def _the_only(candidates: Sequence[Found], wanted: Wanted) -> Found | None:
+def _the_only(candidates: Sequence[File], homework: Homework) -> File | None:
     if len(candidates) > 1 and len({sha256(found.read()).digest() for found in candidates[:MOST_READ]}) > 1:
-        raise Refusal(
-            f"expected {wanted.file}; found {listed(candidates)}, and which one is meant is not clear: hand in one file"
-        )
+        found = f"expected {homework.file}; found {listed(candidates)}"
+        raise Refusal(f"{found}, and which one is meant is not clear: hand in one file")
     return candidates[0] if candidates else None
 
 
-def _that_define_enough(files: Sequence[Found], wanted: Wanted) -> list[Found]:
+def _that_define_enough(files: Sequence[File], homework: Homework) -> list[File]:
     """Files of any name that define at least half of what is asked for."""
     programs = [found for found in files if ending(found.name) and found.item.kind == FILE]
-    enough = [found for found in programs[:MOST_READ] if defines_enough(found, wanted)]
+    enough = [found for found in programs[:MOST_READ] if defines_enough(found, homework)]
     if any(found.budget.is_spent for found in programs):
         raise TooMuchToRead
     return enough
 
 
-def defines_enough(found: Found, wanted: Wanted) -> bool:
+def defines_enough(found: File, homework: Homework) -> bool:
     """Return whether a file defines at least half of what is asked for."""
     try:
-        number = defined(found.read(), wanted.names)
+        number = defined(found.read(), homework.wanted)
     except Refusal:  # neither its name nor its text says that it is meant
         return False
-    return number > 0 and 2 * number >= len(wanted.names)
+    return number > 0 and 2 * number >= len(homework.wanted)
 
 
-def _main(found: Found, wanted: Wanted) -> Main:
-    graded_as = wanted.notebook if found.is_notebook else wanted.file
+def _main(found: File, homework: Homework) -> GradedFile:
+    graded_as = homework.notebook if found.is_notebook else homework.file
     renamed = nfc(found.name) != nfc(graded_as)
-    return Main(found, graded_as, found.read(), (f"`{found.shown}` was graded as `{graded_as}`",) if renamed else ())
+    return GradedFile(
+        found, graded_as, found.read(), (f"`{found.shown}` was graded as `{graded_as}`",) if renamed else ()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Where the files of one submission lie; a `Source` of an entry."""
+
+    pieces: tuple[Piece, ...]
+
+    def load(self, homework: Homework) -> SubmittedFiles:
+        try:
+            gathered = _everything(gather(self.pieces), homework)
+            main = choose(gathered, homework)
+            if main.graded_as == homework.file:
+                check(main.content)
+        except Refusal as why:
+            detail = (str(why.__cause__),) if why.__cause__ else ()
+            return SubmittedFiles(refusal=str(why), staff_notes=detail)
+        return _handed_in(main, gathered)
+
+
+def _everything(gathered: Gathered, homework: Homework) -> Gathered:
+    """The files; if the wanted one is not among them, those in the zip that was handed in."""
+    zips = [found for found in gathered.files if found.is_zip]
+    if not zips or exact(gathered.files, homework.file) or exact(gathered.files, homework.notebook):
+        return gathered
+    inside = look_through_zips(zips)
+    if not any(ending(found.name) for found in gathered.files + inside.files) and any(f.is_zip for f in inside.files):
+        raise Refusal(f"{zips[0].shown} holds another archive: hand in {homework.file} itself")
+    others = [found for found in gathered.files if not found.is_zip]
+    return Gathered(
+        gathered.budget,
+        files=sorted(others + inside.files, key=lambda found: (len(found.path), found.path)),
+        folders=gathered.folders + inside.folders,
+        left_out=gathered.left_out + inside.left_out,
+    )
+
+
+def _handed_in(main: GradedFile, gathered: Gathered) -> SubmittedFiles:
+    others = companions(main.found, main.graded_as, gathered.files)
+    told = {found.shown for found in main.told}
+    left_out = [name for name in gathered.left_out + others.left_out if name not in told]
+    return SubmittedFiles(
+        main=main.graded_as,
+        files={main.graded_as: main.content, **others.files},
+        notes=(*main.notes, *others.notes),
+        staff_notes=(
+            *(invisible(main.graded_as, main.content) if main.graded_as.endswith(".py") else ()),
+            *others.staff_notes,
+            *summary(left_out),
+        ),
+    )
+
+
+MOST_COMPANIONS, MOST_BYTES, MOST_NAMED = 60, 20_000_000, 8
+_STEERING = {
+    "conftest.py", "pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py",
+    "sitecustomize.py", "usercustomize.py", "__main__.py",
+}  # fmt: skip
+_DATA = {".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".pt", ".pth", ".safetensors"}
+
+
+@dataclass
+class Companions:
+    """The files that are kept, and what is said about the others."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    staff_notes: list[str] = field(default_factory=list)
+
+
+def companions(main: File, graded_as: str, files: Sequence[File]) -> Companions:
+    """What lies in the folder of the graded file, or in folders of that."""
+    kept, folder = Companions(), main.path[:-1]
+    hiding: list[str] = []
+    taken, room, to_read = {key(graded_as)}, MOST_BYTES, MOST_COMPANIONS
+    for found in files:
+        inner = found.path[len(folder) :]
+        if found is main:
+            continue
+        if found.path[: len(folder)] != folder or not _is_welcome(inner, graded_as) or found.item.kind != FILE:
+            kept.left_out.append(found.shown)
+        elif found.name.endswith(".py") and (whose := _hides(inner[0])):
+            hiding.append(f"your file {found.shown} hides the {whose} module of that name, so it was left out")
+        elif to_read == 0 or not _is_free(inner, taken):
+            kept.left_out.append(found.shown)
+        else:
+            to_read -= 1
+            room -= _keep(kept, found, "/".join(inner), room)
+            taken.add(key("/".join(inner)))
+    more = len(hiding) - MOST_NAMED
+    kept.notes += [*hiding[:MOST_NAMED], *([f"{more} more of your files hide modules, too"] if more > 0 else [])]
+    return kept
+
+
+def _keep(kept: Companions, found: File, name: str, room: int) -> int:
+    """Reads one file; what cannot be read is left out, for the graded file may well do without it."""
+    try:
+        content = found.read()
+        if name.endswith(".py"):
+            refuse_too_much_code([content])
+    except Refusal as why:
+        kept.left_out.append(f"{found.shown} ({why})")
+        return 0
+    if len(content) > room:
+        kept.left_out.append(f"{found.shown} (all files together are larger than {MOST_BYTES // 1_000_000} MB)")
+        return 0
+    kept.files[name] = content
+    if name.endswith(".py"):
+        kept.staff_notes += invisible(name, content)
+    return len(content)
+
+
+def _is_welcome(path: tuple[str, ...], graded_as: str) -> bool:
+    name = path[-1]
+    if not all(map(is_plain, path)) or key(name) in _STEERING:
+        return False
+    if name.endswith(".py"):
+        return len(path) == 1 or path[0] != PurePath(graded_as).stem  # not a package `hw/` beside `hw.py`
+    return PurePath(name).suffix.casefold() in _DATA
+
+
+def _is_free(path: tuple[str, ...], taken: set[str]) -> bool:
+    """Whether no other file has this name, or a folder's name that is on the way to it."""
+    return not any(key("/".join(path[:depth])) in taken for depth in range(1, len(path) + 1))
+
+
+def _hides(name: str) -> str:
+    """Whose module a file or folder of this name would stand in for: "standard", "installed", or nobody's."""
+    module = name.removesuffix(".py")
+    if module in sys.stdlib_module_names:
+        return "standard"
+    installed = [folder for folder in sys.path if folder.endswith("-packages")]
+    return "installed" if module == "softmark" or PathFinder.find_spec(module, installed) else ""
+
+
+def summary(left_out: Sequence[str]) -> tuple[str, ...]:
+    """One note for staff on everything that was not used."""
+    if not left_out:
+        return ()
+    more = f" and {len(left_out) - 10} more" if len(left_out) > 10 else ""
+    return (f"left out: {', '.join(map(show, left_out[:10]))}{more}",)

@@ -11,40 +11,40 @@ from types import MappingProxyType
 
 import msgspec
 
-from softmark.intake import canvas, gradescope, moodle, nbgrader, plain
+from softmark.course.homework import Homework
+from softmark.intake import plain
 from softmark.intake.archive import OF_A_CLASS, Archive
-from softmark.intake.folder import Folder
-from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry
-from softmark.intake.location import FILE, FOLDER, Item, Place
-from softmark.intake.misspellings import ending
-from softmark.intake.names import show, unique_ids
-from softmark.intake.source import Refusal, Unreadable, open_regular
-from softmark.intake.submission import Refused, Submission
-from softmark.intake.wanted import Wanted
+from softmark.intake.choose import Pieces
+from softmark.intake.contents import Piece
+from softmark.intake.exports import recognise_canvas, recognise_moodle
+from softmark.intake.gradescope import recognise_gradescope
+from softmark.intake.model import Collection, Entry, RefusedSource
+from softmark.intake.names import ending, show, unique_ids
+from softmark.intake.nbgrader import recognise_nbgrader
+from softmark.intake.places import FILE, FOLDER, Folder, Item, Place, Refusal, Unreadable, open_regular
 
-Recognise = Callable[[Place, list[Item], Wanted], Collection | None]
+Recognise = Callable[[Place, list[Item], Homework], Collection | None]
 RECOGNISED: tuple[Recognise, ...] = (
-    gradescope.recognise, moodle.recognise, canvas.recognise, nbgrader.recognise, plain.single,
+    recognise_gradescope, recognise_moodle, recognise_canvas, recognise_nbgrader, plain.single,
 )  # fmt: skip
 """In this order: an export has marks that nothing else has."""
 MOST_WRAPPING = 8
 ONE_FILE = "one file"
 
 
-def collect(paths: Sequence[Path], wanted: Wanted, before: Mapping[str, str] = MappingProxyType({})) -> Collection:
+def collect(paths: Sequence[Path], homework: Homework, before: Mapping[str, str] = MappingProxyType({})) -> Collection:
     """Return all submissions in `paths`; raise Unreadable if one cannot be read, or if there is no submission in any.
 
     `before` has the ids that submissions had in earlier runs, by their origins: they keep them.
     """
-    found = [_collected(path, wanted, alone=len(paths) == 1) for path in paths]
+    found = [_collected(path, homework, alone=len(paths) == 1) for path in paths]
     if len(paths) > 1:
-        found = _as_most_are(paths, found, wanted)
+        found = _as_most_are(paths, found, homework)
     found = [_told_apart(collection, before) for collection in found]
     entries = [entry for each in found for entry in each.entries]
     if not entries:
         where = ", ".join(show(str(path)) for path in paths)
-        raise Unreadable(f"no submission in {where}: expected {wanted.file}, or a file or folder for each student")
+        raise Unreadable(f"no submission in {where}: expected {homework.file}, or a file or folder for each student")
     identities = unique_ids([entry.id for entry in entries], [entry.origin for entry in entries], before)
     return Collection(
         format=", ".join(dict.fromkeys(each.format for each in found)),
@@ -54,7 +54,7 @@ def collect(paths: Sequence[Path], wanted: Wanted, before: Mapping[str, str] = M
     )
 
 
-def _collected(path: Path, wanted: Wanted, alone: bool) -> Collection:
+def _collected(path: Path, homework: Homework, alone: bool) -> Collection:
     """Return what one path holds.
 
     If the only path is a broken archive, raise Unreadable. Among several paths, it is an entry that is refused.
@@ -62,25 +62,25 @@ def _collected(path: Path, wanted: Wanted, alone: bool) -> Collection:
     name = Path(os.path.abspath(path)).name
     if os.path.isdir(path):
         try:
-            return _in_tree(Folder(path, show(name)), wanted)
+            return _in_tree(Folder(path, show(name)), homework)
         except Refusal as why:
             raise Unreadable(str(why)) from why
     with open_regular(path):
         pass  # a path that cannot be read is told now, not when its turn has come
     if path.suffix.casefold() != ".zip":
-        return Collection(ONE_FILE, (_file(path, wanted, alone),))
+        return Collection(ONE_FILE, (_file(path, homework, alone),))
     try:
         archive = Archive(open_regular(path), show(name), OF_A_CLASS)
-        collection = _in_tree(archive.root, wanted)
+        collection = _in_tree(archive.root, homework)
     except Refusal as why:
         if alone:
             raise Unreadable(str(why)) from why
-        return Collection(ONE_FILE, (plain.named(path.stem, show(name), Refused(str(why))),))
+        return Collection(ONE_FILE, (plain.named(path.stem, show(name), RefusedSource(str(why))),))
     refused = tuple(f"{archive.name}: the name {member} leads out of the archive" for member in archive.refused)
     return _with(collection, refused, refused)
 
 
-def _as_most_are(paths: Sequence[Path], found: Sequence[Collection], wanted: Wanted) -> list[Collection]:
+def _as_most_are(paths: Sequence[Path], found: Sequence[Collection], homework: Homework) -> list[Collection]:
     """Return each path's collection; if most paths are one submission each, all of them are.
 
     A student can hand in a folder that looks like a whole class, with the names of others in it.
@@ -90,7 +90,7 @@ def _as_most_are(paths: Sequence[Path], found: Sequence[Collection], wanted: Wan
     if 2 * len(classes) >= len(named):
         return named
     return [
-        collection if _is_one(collection) else _as_one(path, collection, wanted)
+        collection if _is_one(collection) else _as_one(path, collection, homework)
         for collection, path in zip(named, paths, strict=True)
     ]
 
@@ -99,13 +99,13 @@ def _is_one(collection: Collection) -> bool:
     return collection.format in (ONE_FILE, plain.ONE_SUBMISSION)
 
 
-def _as_one(path: Path, collection: Collection, wanted: Wanted) -> Collection:
+def _as_one(path: Path, collection: Collection, homework: Homework) -> Collection:
     """Return a path that looks like a class as the one submission that it is."""
     whole = Path(os.path.abspath(path))
     if path.is_dir():
         entry = plain.whole(Folder(path, show(whole.name)), whole.name)
     else:
-        entry = _file(path, wanted, alone=False)
+        entry = _file(path, homework, alone=False)
     doubt = (
         f"{show(whole.name)}: looks like a {collection.format} of {len(collection.entries)}, but most paths are one "
         "submission each, so it is graded as one: name it alone if it is a class"
@@ -142,7 +142,7 @@ def _told_apart(collection: Collection, before: Mapping[str, str]) -> Collection
     return replace(collection, entries=tuple(entries), doubts=(*collection.doubts, *doubts))
 
 
-def _in_tree(place: Place, wanted: Wanted) -> Collection:
+def _in_tree(place: Place, homework: Homework) -> Collection:
     """The first that knows the tree; a folder that only wraps another one is looked through."""
     passed_over: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -150,18 +150,18 @@ def _in_tree(place: Place, wanted: Wanted) -> Collection:
         everything = place.items()
         items = plain.visible(everything)
         for recognise in RECOGNISED:
-            collection = recognise(place, items, wanted)
+            collection = recognise(place, items, homework)
             if collection is not None:
                 return _with(collection, passed_over, doubts)
         for item in plain.passed_over(place, everything):
             line = f"{place.origin}/{show(item.name)}: its name begins with a dot"
             passed_over += (line,)
-            if item.kind != FOLDER or plain.holds_somewhere(place, item, wanted):
+            if item.kind != FOLDER or plain.holds_somewhere(place, item, homework):
                 doubts += (line,)
         if [item.kind for item in items] != [FOLDER]:
             break
         place = place.enter(items[0].name)
-    collection = plain.by_student(place, items, wanted) or Collection("nothing", ())
+    collection = plain.by_student(place, items, homework) or Collection("nothing", ())
     return _with(collection, passed_over, doubts)
 
 
@@ -169,12 +169,12 @@ def _with(collection: Collection, ignored: tuple[str, ...], doubts: tuple[str, .
     return replace(collection, ignored=(*ignored, *collection.ignored), doubts=(*doubts, *collection.doubts))
 
 
-def _file(path: Path, wanted: Wanted, alone: bool) -> Entry:
+def _file(path: Path, homework: Homework, alone: bool) -> Entry:
     """A file that was named; among others that bear the homework's name, its folder tells whose it is."""
     whole = Path(os.path.abspath(path))
-    named_by_folder = not alone and whole.name in (wanted.file, wanted.notebook)
+    named_by_folder = not alone and whole.name in (homework.file, homework.notebook)
     name = whole.parent.name if named_by_folder else plain.stem(whole.name)
-    called = {".py": wanted.file, ".ipynb": wanted.notebook}.get(ending(whole.name), whole.name)
+    called = {".py": homework.file, ".ipynb": homework.notebook}.get(ending(whole.name), whole.name)
     piece = Piece(Folder(whole.parent, show(whole.parent.name)), Item(whole.name, FILE), (called,))
     origin = f"{show(whole.parent.name)}/{show(whole.name)}" if named_by_folder else show(whole.name)
-    return plain.named(name, origin, Submission((piece,)))
+    return plain.named(name, origin, Pieces((piece,)))

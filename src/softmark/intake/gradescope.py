@@ -19,18 +19,22 @@ write stands deeper than any of these keys, and cannot pass for one.
 from __future__ import annotations
 
 import io
+import json
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
-from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry
-from softmark.intake.location import FILE, FOLDER, Item, Place
-from softmark.intake.names import safe_id, show
+from softmark.course.homework import Homework
+from softmark.intake.choose import Pieces
+from softmark.intake.contents import Piece
+from softmark.intake.model import Collection, Entry
+from softmark.intake.names import moment, safe_id, show
+from softmark.intake.places import FILE, FOLDER, Item, Place, Refusal, Unreadable, read
 from softmark.intake.plain import by_name
-from softmark.intake.submission import Submission
-from softmark.intake.timestamps import moment
-from softmark.intake.wanted import Wanted
 from softmark.records.result import Student
 
 METADATA, LARGEST_METADATA = "submission_metadata.yml", 400_000_000
@@ -42,7 +46,7 @@ _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}
 
 
 @dataclass
-class Record:
+class ExportRecord:
     """What the export says of one submission."""
 
     submitters: list[dict[str, str]] = field(default_factory=list)
@@ -50,43 +54,43 @@ class Record:
     history: list[dict[str, str]] = field(default_factory=list)
 
 
-def recognise(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
+def recognise_gradescope(place: Place, items: list[Item], homework: Homework) -> Collection | None:
     """Return the submissions of an export; what else lies there is a student's by its own name."""
     if not any(item.name == METADATA and item.kind == FILE for item in items):
         return None
     folders = [item for item in items if item.kind == FOLDER and _FOLDER.fullmatch(item.name)]
-    others = by_name(place, [item for item in items if item not in folders and item.name != METADATA], wanted)
+    others = by_name(place, [item for item in items if item not in folders and item.name != METADATA], homework)
     if len(folders) <= len(others.entries):
         return None
-    records = read_metadata(io.BytesIO(place.read(METADATA, LARGEST_METADATA)))
+    records = read_export(io.BytesIO(place.read(METADATA, LARGEST_METADATA)))
     without = [name for name in records if name not in {item.name for item in folders}]
     return Collection(
         "Gradescope export",
-        tuple(_entry(place, item, records.get(item.name, Record())) for item in folders) + others.entries,
+        tuple(_entry(place, item, records.get(item.name, ExportRecord())) for item in folders) + others.entries,
         others.ignored + tuple(f"{place.origin}/{METADATA}: {show(name)} has no folder" for name in without),
     )
 
 
-def _entry(place: Place, item: Item, record: Record) -> Entry:
+def _entry(place: Place, item: Item, record: ExportRecord) -> Entry:
     return Entry(
         id=safe_id(item.name),
-        students=tuple(map(_student, record.submitters)) or (Student(item.name),),
+        students=tuple(map(_submitter, record.submitters)) or (Student(item.name),),
         origin=f"{place.origin}/{item.name}",
-        source=Submission((Piece(place, item, ()),)),
+        source=Pieces((Piece(place, item, ()),)),
         submitted_at=moment(record.created_at),
         earlier=tuple(f"submitted at {show(past.get('created_at', 'an unknown time'))}" for past in record.history),
     )
 
 
-def _student(submitter: dict[str, str]) -> Student:
+def _submitter(submitter: dict[str, str]) -> Student:
     name, email = show(submitter.get("name", "")), show(submitter.get("email", ""))
     return Student(show(submitter.get("sid", "")) or email or name, name, email)
 
 
-def read_metadata(lines: Iterable[bytes]) -> dict[str, Record]:
+def read_export(lines: Iterable[bytes]) -> dict[str, ExportRecord]:
     """The records by folder; lines that are none of ours are passed over."""
-    records: dict[str, Record] = {}
-    record, section = Record(), ""
+    records: dict[str, ExportRecord] = {}
+    record, section = ExportRecord(), ""
     for raw in lines:
         if section == "" and _DEEPER.match(raw):
             continue  # results, by far the most of it
@@ -95,7 +99,7 @@ def read_metadata(lines: Iterable[bytes]) -> dict[str, Record]:
             continue
         depth, name, value = len(found["indent"]), found["key"], _text(found["value"] or "")
         if depth == 0 and not found["item"]:
-            record, section = records.setdefault(name, Record()), ""
+            record, section = records.setdefault(name, ExportRecord()), ""
         elif depth == 2 and not found["item"]:
             section = name if name in ("submitters", "history", "created_at") else ""
             if name == "created_at":
@@ -129,3 +133,160 @@ def _unescaped(found: re.Match[str]) -> str:
     if code:
         return chr(min(int(code, 16), 0x10FFFF))
     return _ESCAPES.get(found[4], found[4])
+
+
+METADATA_JSON, _LARGEST_JSON = "submission_metadata.json", 50_000_000
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier attempt, as the platform remembers it."""
+
+    submitted_at: datetime | None = None
+    score: float | None = None
+    autograder_error: bool = False
+    """The autograder failed, through no fault of the student's."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The assignment on the platform."""
+
+    id: str = ""
+    course_id: str = ""
+    title: str = ""
+    released_at: datetime | None = None
+    due_at: datetime | None = None
+    late_due_at: datetime | None = None
+    total_points: float | None = None
+    """With the points that are given by hand."""
+    for_groups: bool = False
+    group_size: int | None = None
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Whose submission it is, when it came, and what came before it."""
+
+    id: str = ""
+    created_at: datetime | None = None
+    method: str = ""
+    users: tuple[Student, ...] = ()
+    assignment: Assignment = Assignment()
+    earlier: tuple[Earlier, ...] = ()
+    """In the platform's order: the latest last."""
+    staff_notes: tuple[str, ...] = ()
+
+
+def read_metadata(path: Path) -> Metadata:
+    """What the file says; what it should say and does not is a note for staff."""
+    try:
+        content = json.loads(read(path, _LARGEST_JSON))
+    except Unreadable as error:
+        return Metadata(staff_notes=(f"nothing is known about the submission: {error}",))
+    except (Refusal, ValueError, RecursionError) as error:
+        return Metadata(
+            staff_notes=(f"nothing is known about the submission: {METADATA_JSON} cannot be read: {error}",)
+        )
+    notes: list[str] = []
+    top = _Table(content, "", notes)
+    return Metadata(
+        id=top.text("id"),
+        created_at=top.time("created_at"),
+        method=top.text("submission_method"),
+        users=tuple(_student(user) for user in top.tables("users")),
+        assignment=_assignment(top.table("assignment")),
+        earlier=tuple(_earlier(one) for one in top.tables("previous_submissions")),
+        staff_notes=tuple(notes),
+    )
+
+
+def _student(user: _Table) -> Student:
+    name, email = show(user.text("name")), show(user.text("email"))
+    return Student(id=email or show(user.text("id")), name=name, email=email)
+
+
+def _assignment(about: _Table) -> Assignment:
+    size = about.number("group_size")
+    return Assignment(
+        id=about.text("id"),
+        course_id=about.text("course_id"),
+        title=show(about.text("title")),
+        released_at=about.time("release_date"),
+        due_at=about.time("due_date"),
+        late_due_at=about.time("late_due_date"),
+        total_points=about.number("total_points"),
+        for_groups=about.truth("group_submission"),
+        group_size=None if size is None else int(size),
+    )
+
+
+def _earlier(about: _Table) -> Earlier:
+    score = about.number("score")
+    if score is None:  # only the latest one has its results
+        score = about.table("results").number("score")
+    return Earlier(about.time("submission_time"), score, about.truth("autograder_error"))
+
+
+class _Table:
+    """A JSON object whose values are asked for by type; null and a missing key are the same."""
+
+    def __init__(self, content: Any, name: str, notes: list[str]) -> None:
+        self._name, self._notes = name, notes
+        self._content: dict[str, Any] = content if isinstance(content, dict) else {}
+        if content is not None and not isinstance(content, dict):
+            self._odd(name, content, "an object")
+
+    def text(self, key: str) -> str:
+        value = self._content.get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if value is None or isinstance(value, str):
+            return value or ""
+        self._odd(self._path(key), value, "text")
+        return ""
+
+    def number(self, key: str) -> float | None:
+        """A finite number, also one written as text: the platform's total_points is "20.0"."""
+        value = self._content.get(key)
+        if value is None or value == "":
+            return None
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            self._odd(self._path(key), value, "a number")
+            return None
+        return number
+
+    def truth(self, key: str) -> bool:
+        value = self._content.get(key)
+        if value is not None and not isinstance(value, bool):
+            self._odd(self._path(key), value, "true or false")
+        return value is True
+
+    def time(self, key: str) -> datetime | None:
+        text = self.text(key)
+        found = moment(text)
+        if text and found is None:
+            self._odd(self._path(key), text, "a time")
+        return found
+
+    def table(self, key: str) -> _Table:
+        return _Table(self._content.get(key), self._path(key), self._notes)
+
+    def tables(self, key: str) -> list[_Table]:
+        value = self._content.get(key)
+        if isinstance(value, list):
+            return [_Table(one, f"{self._path(key)}[{index}]", self._notes) for index, one in enumerate(value)]
+        if value is not None:
+            self._odd(self._path(key), value, "a list")
+        return []
+
+    def _path(self, key: str) -> str:
+        return f"{self._name}.{key}" if self._name else key
+
+    def _odd(self, path: str, value: Any, expected: str) -> None:
+        written = show(json.dumps(value)[:60])
+        self._notes.append(f"{METADATA_JSON}: {path or 'the whole'} is {written}, not {expected}: ignored")

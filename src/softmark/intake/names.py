@@ -1,4 +1,8 @@
-"""Names that others chose: shown without harm, compared as people compare them, made into safe ones."""
+"""Treats names that others chose: shows them without harm, compares them as people do, makes safe ones of them.
+
+Names of files have small slips: another case, a download's number, "Copy of", a .txt at the end. Platforms write times
+in several ways.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,10 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePath
 from types import MappingProxyType
+from zoneinfo import ZoneInfo
 
 LONGEST_ID = 80
 _UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))  # controls, bidi marks, halves of surrogate pairs
@@ -124,3 +130,60 @@ def _escape(character: str) -> str:
     if point <= 0xFF:
         return f"\\x{point:02x}"
     return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
+
+
+_ENDING = re.compile(r"(\.(?:py|ipynb))(?:\.txt|\.json)?$")
+_COPY_OF = re.compile(r"^(?:(?:copy|kopie) (?:of|von) )+")
+_NUMBER = re.compile(
+    r"(?:[ _-]*\(\d+\)"  # hw (1).py, as a browser names a second download
+    r"|[ _-]+\d+"  # hw-1.py
+    r"|[ _-]+(?:copy|kopie)"  # hw_copy.py, hw - Copy.py
+    r")+$"
+)
+_GAP = re.compile(r"[ _-]+")
+
+
+def ending(name: str) -> str:
+    """`.py` or `.ipynb`, also if an editor or a browser has put its own ending behind it; otherwise nothing."""
+    found = _ENDING.search(key(name).strip())
+    return found[1] if found else ""
+
+
+def is_slip(name: str, wanted: str) -> bool:
+    """Whether somebody who wrote `name` meant `wanted`."""
+    return ending(name) == ending(wanted) and _bare(name) == _bare(wanted, numbered=False)
+
+
+def _bare(name: str, numbered: bool = True) -> str:
+    stem = _COPY_OF.sub("", _ENDING.sub("", key(name).strip()))
+    if numbered:
+        stem = _NUMBER.sub("", stem)
+    return _GAP.sub("_", stem.strip())
+
+
+_MOMENT = re.compile(
+    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?[ ]*"
+    r"(?:(?P<utc>Z|UTC|GMT)|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)|(?P<zone>[A-Za-z_]+/[A-Za-z_/]+))?"
+)
+
+
+def moment(text: str) -> datetime | None:
+    """The first time in the text, to the second, with its zone if it has one; None if there is none."""
+    found = _MOMENT.search(text)
+    if not found:
+        return None
+    try:
+        return datetime.fromisoformat(f"{found[1]} {found[2]}").replace(tzinfo=_zone(found))
+    except (ValueError, LookupError, OSError):  # the 31st of June; a zone that this machine does not know
+        return None
+
+
+def _zone(found: re.Match[str]) -> tzinfo | None:
+    if found["utc"]:
+        return UTC
+    if found["zone"]:
+        return ZoneInfo(found["zone"])
+    if found["sign"]:
+        offset = timedelta(hours=int(found["hours"]), minutes=int(found["minutes"]))
+        return timezone(-offset if found["sign"] == "-" else offset)
+    return None

@@ -9,16 +9,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import PurePath
 
-from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry
-from softmark.intake.location import FOLDER, Item, Place
-from softmark.intake.misspellings import ending
-from softmark.intake.names import safe_id, show
+from softmark.course.homework import Homework
+from softmark.intake.choose import Pieces
+from softmark.intake.contents import Piece
+from softmark.intake.model import Collection, Entry
+from softmark.intake.names import ending, moment, safe_id, show
+from softmark.intake.places import FOLDER, Item, Place, Refusal
 from softmark.intake.plain import by_name, contents, holds, holds_somewhere, of_folder, visible
-from softmark.intake.source import Refusal
-from softmark.intake.submission import Submission
-from softmark.intake.timestamps import moment
-from softmark.intake.wanted import Wanted
 from softmark.records.result import Student
 
 SUBMITTED, TIMESTAMP = "submitted", "timestamp.txt"
@@ -65,7 +62,7 @@ class _Student:
         return any(attempt.holds for attempt in self.attempts)
 
 
-def recognise(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
+def recognise_nbgrader(place: Place, items: list[Item], homework: Homework) -> Collection | None:
     """Return the submissions of a course's folder, or of its folder `submitted`.
 
     A student can make a `timestamp.txt`, too. So most students must have one. Where most have none, the folder must
@@ -73,20 +70,20 @@ def recognise(place: Place, items: list[Item], wanted: Wanted) -> Collection | N
     """
     known, doubts = set[str](), tuple[str, ...]()
     if any(item.name == SUBMITTED and item.kind == FOLDER for item in items):
-        beside = [item for item in items if item.name not in _OWN and _may_be_handed_in(place, item, wanted)]
+        beside = [item for item in items if item.name not in _OWN and _may_be_handed_in(place, item, homework)]
         if len(beside) >= sum(item.name in _OWN for item in items):
             return None
         doubts = tuple(f"{place.origin}/{show(item.name)}: {_BESIDE}" for item in beside)
         known = {a.name for item in items if item.name in ("source", "release") for a in _folders(place, item)}
         place = place.enter(SUBMITTED)
         items = visible(place.items())
-    students = [_student(place, item, wanted) for item in items if item.kind == FOLDER]
-    timed = _most(place, students, lambda student: student.stamped, wanted)
-    named = PurePath(place.origin).name == SUBMITTED and _most(place, students, lambda student: student.holds, wanted)
+    students = [_student(place, item, homework) for item in items if item.kind == FOLDER]
+    timed = _most(place, students, lambda student: student.stamped, homework)
+    named = PurePath(place.origin).name == SUBMITTED and _most(place, students, lambda student: student.holds, homework)
     if not (timed or named) or not any(student.attempts for student in students):
         return None
-    found = _by_assignment(place, students, known, timed, wanted)
-    beside_students = by_name(place, [item for item in items if item.kind != FOLDER], wanted)
+    found = _by_assignment(place, students, known, timed, homework)
+    beside_students = by_name(place, [item for item in items if item.kind != FOLDER], homework)
     return Collection(
         "nbgrader folder",
         (*found.entries, *beside_students.entries),
@@ -95,7 +92,9 @@ def recognise(place: Place, items: list[Item], wanted: Wanted) -> Collection | N
     )
 
 
-def _by_assignment(place: Place, students: list[_Student], known: set[str], timed: bool, wanted: Wanted) -> Collection:
+def _by_assignment(
+    place: Place, students: list[_Student], known: set[str], timed: bool, homework: Homework
+) -> Collection:
     """Return each student's attempt at the homework; who has other assignments only has handed in nothing."""
     usual = _usual(students)
     often = Counter(attempt.item.name for student in students for attempt in student.attempts)
@@ -105,7 +104,7 @@ def _by_assignment(place: Place, students: list[_Student], known: set[str], time
         others_only = bool(names) and all(name in known or often[name] > 1 for name in names)
         if counted := _counted(student.attempts, usual):
             entries.append(_entry(student.item, counted, timed))
-        elif others_only and not holds_somewhere(place, student.item, wanted):
+        elif others_only and not holds_somewhere(place, student.item, homework):
             ignored.append(f"{place.origin}/{show(student.item.name)}: other assignments only")
         else:
             entries.append(of_folder(place, student.item))
@@ -120,29 +119,29 @@ def _usual(students: list[_Student]) -> str:
     return max(several, key=lambda name: (holding[name], often[name]), default="")
 
 
-def _most(place: Place, students: list[_Student], fits: Callable[[_Student], bool], wanted: Wanted) -> bool:
+def _most(place: Place, students: list[_Student], fits: Callable[[_Student], bool], homework: Homework) -> bool:
     """Return whether more students fit than there are others who handed in the homework."""
     others = [student.item for student in students if not fits(student)]
     more = len(students) - len(others)
     for other in others:
         if more <= 0:
             return False
-        more -= holds_somewhere(place, other, wanted)
+        more -= holds_somewhere(place, other, homework)
     return more > 0
 
 
-def _student(place: Place, item: Item, wanted: Wanted) -> _Student:
+def _student(place: Place, item: Item, homework: Homework) -> _Student:
     student = place.enter(item.name)
     attempts = []
     for folder in _folders(place, item):
         inner = student.enter(folder.name)
         inside = contents(inner)
-        attempts.append(_Attempt(inner, folder, inside, holds(inside, wanted)))
+        attempts.append(_Attempt(inner, folder, inside, holds(inside, homework)))
     return _Student(item, attempts)
 
 
-def _may_be_handed_in(place: Place, item: Item, wanted: Wanted) -> bool:
-    return holds_somewhere(place, item, wanted) if item.kind == FOLDER else bool(ending(item.name))
+def _may_be_handed_in(place: Place, item: Item, homework: Homework) -> bool:
+    return holds_somewhere(place, item, homework) if item.kind == FOLDER else bool(ending(item.name))
 
 
 def _folders(place: Place, item: Item) -> list[Item]:
@@ -170,7 +169,7 @@ def _entry(student: Item, counted: list[_Attempt], timed: bool) -> Entry:
         identity,
         (Student(identity, show(student.name)),),
         latest.place.origin,
-        Submission(tuple(pieces)),
+        Pieces(tuple(pieces)),
         submitted_at=latest.submitted_at if timed else None,
         earlier=tuple(attempt.place.origin for attempt in earlier),
     )

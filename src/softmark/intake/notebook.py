@@ -10,18 +10,19 @@ to find (sandbox/worker/cells.py).
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
-from softmark.intake.definitions import MOST_REPORTED, invisible
-from softmark.intake.handed_in import HandedIn
-from softmark.intake.notebook_json import AGAIN, MOST_CELLS, MOST_CHARACTERS, Json, parsed
-from softmark.intake.source import LARGEST as LARGEST_CODE
-from softmark.intake.source import Refusal, refuse_too_much_code
+import msgspec
 
-LARGEST = 30_000_000  # with all its pictures
+from softmark.intake.contents import MOST_REPORTED, invisible, refuse_too_much_code
+from softmark.intake.model import SubmittedFiles
+from softmark.intake.places import LARGEST, LARGEST_NOTEBOOK, Refusal
+
 _DEPTH = 8  # lists within the list of a cell's lines
 _OLDEST = 3
 _DEFINES = re.compile(r"^(?:async[ ]+)?(?:def[ ]+\w+[ ]*\(|class[ ]+\w+[ ]*[(:])", re.MULTILINE)
@@ -42,7 +43,7 @@ class Notebook:
     staff_notes: tuple[str, ...] = ()
 
 
-def with_cells(handed: HandedIn) -> tuple[HandedIn, tuple[str, ...]]:
+def with_cells(handed: SubmittedFiles) -> tuple[SubmittedFiles, tuple[str, ...]]:
     """Return a notebook's submission with each cell as a file in its place, and the names of the cells in order.
 
     Raise Refusal if the file is no notebook.
@@ -61,8 +62,8 @@ def with_cells(handed: HandedIn) -> tuple[HandedIn, tuple[str, ...]]:
 
 def read_notebook(data: bytes) -> Notebook:
     """The notebook in these bytes, of version 3 or later; Refusal with the next step if there is none."""
-    if len(data) > LARGEST:
-        limit = LARGEST // 1_000_000
+    if len(data) > LARGEST_NOTEBOOK:
+        limit = LARGEST_NOTEBOOK // 1_000_000
         raise Refusal(f"the notebook is larger than {limit} MB: clear its outputs, save it and hand it in again")
     content, staff_notes = parsed(data)
     cells = _cells(content)
@@ -75,8 +76,8 @@ def read_notebook(data: bytes) -> Notebook:
     for name, source in found.items():
         if len(source) > MOST_CHARACTERS:
             raise Refusal(f"{name} of the notebook is longer than {MOST_CHARACTERS:_} characters: shorten or split it")
-    if sum(map(len, found.values())) > LARGEST_CODE:
-        raise Refusal(f"the notebook's cells hold more than {LARGEST_CODE // 1_000_000} MB of code: hand in less")
+    if sum(map(len, found.values())) > LARGEST:
+        raise Refusal(f"the notebook's cells hold more than {LARGEST // 1_000_000} MB of code: hand in less")
     notes = [f"{name} holds Python code and was read; Jupyter does not run it: make it a code cell" for name in retyped]
     if language := _other_language(content):
         notes.append(f"the notebook says that it is written in {language}; it was graded as Python")
@@ -137,3 +138,122 @@ def _other_language(content: dict[str, Json]) -> str:
         if isinstance(language, str) and _LANGUAGE.fullmatch(language):
             return "" if "python" in language.lower() else language
     return ""
+
+
+Json: TypeAlias = Any
+
+MOST_CELLS, MOST_CHARACTERS = 2000, 500_000  # so many cells, and so much in one of them
+LARGEST_ODD, LARGEST_CELL, LARGEST_LANGUAGE = 5_000_000, 5_000_000, 100_000
+"""Bytes of JSON: of a notebook that is not in the form, of the lines of a cell, of what is said about a language."""
+AGAIN = "open it in Jupyter, save it and hand it in again"
+_CLEARED = "clear its outputs (Kernel → Restart & Clear Output), save it and hand it in again"
+_BRACKETS = 1_000_000  # each costs memory, be there nothing between them
+_TOO_LONG = "#" * (MOST_CHARACTERS + 1)
+"""Stands for the text of a code cell that is longer than is read."""
+_NONE = msgspec.Raw(b"null")
+_BOM = b"\xef\xbb\xbf"
+
+
+class _Cell(msgspec.Struct, gc=False):
+    """A cell: its text is only looked at once it is known how long it is. Version 3 called it `input`."""
+
+    cell_type: Literal["code", "markdown", "raw", "heading"]
+    source: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    input: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Sheet(msgspec.Struct):
+    cells: list[_Cell]
+
+
+class _Metadata(msgspec.Struct):
+    language_info: msgspec.Raw = _NONE
+    kernelspec: msgspec.Raw = _NONE
+
+
+class _Book(msgspec.Struct):
+    """A notebook as Jupyter writes it; version 3 had the cells in worksheets."""
+
+    nbformat: float
+    metadata: _Metadata
+    cells: list[_Cell] | msgspec.UnsetType = msgspec.UNSET
+    worksheets: list[_Sheet] | msgspec.UnsetType = msgspec.UNSET
+
+
+def parsed(data: bytes) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """Return what is needed of a notebook's JSON, and what staff should know of how it was read."""
+    found = _in_form(data.removeprefix(_BOM))
+    if found is not None:
+        return found, ()
+    if len(data) > LARGEST_ODD:
+        raise Refusal(f"the notebook has {len(data) / 1e6:.0f} MB and is not as Jupyter writes it: {_CLEARED}")
+    text, staff_notes = _decoded(data)
+    return _any_json(text), staff_notes
+
+
+def _in_form(data: bytes) -> dict[str, Json] | None:
+    """Return nbformat, metadata and cells of a notebook in the form; None if it is in another one."""
+    try:
+        book = msgspec.json.decode(data, type=_Book)
+        about = {name: _value(getattr(book.metadata, name), LARGEST_LANGUAGE) for name in _Metadata.__struct_fields__}
+        content: dict[str, Json] = {"nbformat": book.nbformat, "metadata": about}
+        if book.cells is not msgspec.UNSET:
+            content["cells"] = _texts(book.cells)
+        if book.worksheets is not msgspec.UNSET:
+            content["worksheets"] = [{"cells": _texts(sheet.cells)} for sheet in book.worksheets]
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return content
+
+
+def _texts(cells: list[_Cell]) -> list[dict[str, Json]]:
+    """The cells with their texts, or without them if there are too many."""
+    if len(cells) > MOST_CELLS:
+        return [{}] * len(cells)
+    return [{"cell_type": cell.cell_type, "source": _text(cell)} for cell in cells]
+
+
+def _text(cell: _Cell) -> Json:
+    raw = cell.input if cell.source is msgspec.UNSET else cell.source
+    return _value(_NONE if raw is msgspec.UNSET else raw, LARGEST_CELL, _TOO_LONG if cell.cell_type == "code" else None)
+
+
+def _value(raw: msgspec.Raw, most: int, instead: Json = None) -> Json:
+    """A value in JSON, or what is put in its place if it is larger than is read."""
+    text = bytes(raw)
+    return json.loads(text, strict=False, parse_int=float) if len(text) <= most else instead
+
+
+def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
+    """The text of the file, and what staff should know of how it was come by."""
+    if not data.strip():
+        raise Refusal(f"the notebook is empty: {AGAIN}")
+    encoding = json.detect_encoding(data)
+    try:
+        return data.decode(encoding), ()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return data.decode(encoding, "replace"), (f"line {line} of the notebook is not UTF-8; its bytes were replaced",)
+
+
+def _any_json(text: str) -> dict[str, Json]:
+    start = text.lstrip()[:1]
+    if start == "<" and not text.lstrip().startswith("<<<"):
+        raise Refusal("the file is a web page (HTML), not a notebook: download the notebook itself and hand that in")
+    if text.count("[") + text.count("{") > _BRACKETS:
+        raise Refusal("the notebook's outputs hold too much data: clear them, save it and hand it in again")
+    try:
+        content = json.loads(text, strict=False, parse_int=float)  # an int may be of any length, a float not
+    except RecursionError:
+        raise Refusal(f"the notebook's JSON is nested too deeply to be read: {AGAIN}") from None
+    except json.JSONDecodeError as error:
+        raise _not_json(text, error) from None
+    if not isinstance(content, dict) or not {"cells", "worksheets", "nbformat"} & content.keys():
+        raise Refusal("the file is JSON, but no notebook: hand in the notebook that you wrote")
+    return content
+
+
+def _not_json(text: str, error: json.JSONDecodeError) -> Refusal:
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+        return Refusal(f"the notebook is cut off in line {error.lineno}: {AGAIN}")
+    return Refusal(f"the file is not a notebook: line {error.lineno} is no JSON ({error.msg}); {AGAIN}")

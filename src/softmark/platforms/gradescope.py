@@ -17,19 +17,18 @@ from pathlib import Path
 
 import msgspec
 
-from softmark.batch.jobs import Task, read, wanted_by
+from softmark.batch.jobs import Task, read
 from softmark.batch.one import Sink
 from softmark.course.deadlines import Attempt, attempt, lateness
 from softmark.course.homework import Homework
 from softmark.engines.local import EngineFailed, Grader
 from softmark.engines.messages import Setup
-from softmark.intake.folder import Folder
-from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Entry
-from softmark.intake.location import FOLDER, Item
-from softmark.intake.metadata import NAME, Earlier, Metadata, read_metadata
+from softmark.intake.choose import Pieces
+from softmark.intake.contents import Piece
+from softmark.intake.gradescope import METADATA_JSON, Earlier, Metadata, read_metadata
+from softmark.intake.model import Entry
 from softmark.intake.names import safe_id
-from softmark.intake.submission import Submission
+from softmark.intake.places import FOLDER, Folder, Item
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.result import Result, Status, Student, decode, encode, not_gradable
 
@@ -114,16 +113,16 @@ class _HandedIn:
 
     @classmethod
     def at(cls, place: Place, homework: Homework) -> _HandedIn:
-        about = read_metadata(place.root / NAME)
+        about = read_metadata(place.root / METADATA_JSON)
         entry = Entry(
             id=safe_id(about.id or "submission"),
             students=about.users or (Student("submission"),),
             origin="submission",
-            source=Submission((Piece(Folder(place.root, place.root.name), Item("submission", FOLDER), ()),)),
+            source=Pieces((Piece(Folder(place.root, place.root.name), Item("submission", FOLDER), ()),)),
             submitted_at=about.created_at,
             due_at=about.assignment.due_at,
         )
-        return cls(homework, about, read(entry, wanted_by(homework)), _attempt(homework, about))
+        return cls(homework, about, read(entry, homework), _attempt(homework, about))
 
     def at_second_zero(self, place: Place) -> Result | None:
         """As it was prepared when the image was built; None if it was not."""

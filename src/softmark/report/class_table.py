@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from softmark.feedback.escape import log_safe, message, one_line
-from softmark.intake.submitted_files import COUNTED
+from softmark.intake.model import COUNTED
 from softmark.records.points import shown
 from softmark.records.result import Graded, Result, Status
 from softmark.report.same_reason import SameReason

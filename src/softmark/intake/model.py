@@ -1,21 +1,75 @@
-"""What was handed in, as the trusted side's own copy of it.
-
-A worker may say anything about the submission it runs, and so repeat the hidden inputs it was given. What a student is
-told about their file, a line of it or a name in it, is therefore looked up here.
-
-Only the beginning is looked into, and each line of it only so far: more than any homework has, and little enough that
-it may be searched anew for every failure.
-"""
+"""Defines what was found in a source, student by student: light until it is loaded."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from itertools import islice
+from types import MappingProxyType
+from typing import Protocol
 
+from softmark.course.homework import Homework
+from softmark.records.result import Student
+
+
+class Source(Protocol):
+    """Where the files of one submission lie."""
+
+    def load(self, homework: Homework) -> SubmittedFiles:
+        """Read them now; whatever the student did is a refusal, never an exception."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedSource:
+    """A submission that could not even be looked into; a `Source` of an entry."""
+
+    why: str
+
+    def load(self, homework: Homework) -> SubmittedFiles:
+        return SubmittedFiles(refusal=self.why)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The attempt of one student (or group) that counts: found, not yet read."""
+
+    id: str
+    """Unique in its collection, safe as a folder's name, the same in every run."""
+    students: tuple[Student, ...]
+    origin: str
+    """Where in the source it lies, as a person would say it."""
+    source: Source
+    submitted_at: datetime | None = None
+    """With a time zone if the source gives one."""
+    late: bool | None = None
+    """What the platform says; None if it does not say."""
+    due_at: datetime | None = None
+    earlier: tuple[str, ...] = ()
+    """Earlier attempts, which do not count."""
+
+    def load(self, homework: Homework) -> SubmittedFiles:
+        """Read the bytes and choose the file that is graded."""
+        return self.source.load(homework)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Everything that was found in the paths that were given."""
+
+    format: str
+    entries: tuple[Entry, ...]
+    ignored: tuple[str, ...] = ()
+    """What is nobody's submission: an export's own files, say."""
+    doubts: tuple[str, ...] = ()
+    """Whatever of it may be somebody's submission after all: a run says it first, and ends with exit code 1."""
+
+
+_NOTHING: Mapping[str, bytes] = MappingProxyType({})
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
 _OUTERMOST = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _KEPT = re.compile(r"^[ \t]*self\.(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
@@ -30,15 +84,24 @@ _MOST_PIECES, _MOST_NUMBERS = 6, 2  # of a parameter's dotted name: "blocks.11.a
 
 
 @dataclass(frozen=True)
-class Handed:
-    """The files of one submission; `main` is the one that is loaded, the others lie beside it.
+class SubmittedFiles:
+    """The files of one submission, or the reason why it cannot be graded.
 
-    Of a notebook, `main` is only its name: its `cells` are files, and loaded one after the other.
+    `main` is the file that is loaded, and the name it is graded as; the others lie beside it, and their names may have
+    folders: `helpers/masks.py`. Of a notebook, `main` is only its name: its `cells` are files that are loaded in order.
+
+    A worker may say anything about the submission it runs, and so repeat the hidden inputs it was given. So what a
+    student is told about their file, a line of it or a name in it, is looked up here. Only the beginning of the files,
+    and of each line, is looked into: more than any homework has, and little enough to be searched for every failure.
     """
 
-    main: str
-    files: Mapping[str, bytes]
+    main: str = ""
+    files: Mapping[str, bytes] = field(default_factory=lambda: _NOTHING)
     cells: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    staff_notes: tuple[str, ...] = ()
+    refusal: str = ""
+    """Why it cannot be graded, one sentence for the student; empty if it can."""
 
     @property
     def loaded(self) -> tuple[str, ...]:

@@ -1,7 +1,14 @@
-"""Canvas's "Download Submissions": one flat folder, names made of student, lateness, numbers and the file's own name.
+"""Reads what Canvas and Moodle give when all submissions are downloaded.
+
+Canvas's "Download Submissions" is one flat folder. Its names are made of student, lateness, numbers and file name:
 
 oneastudent_LATE_1001_500123_attention_scores-1.py
 └ name      └    └ user └ file └ as the student called it, and Canvas's -1 if they had handed in that name before
+
+Moodle's "Download all submissions" is a folder for each student, or (a teacher's choice) one flat folder:
+
+Student One_1001_assignsubmission_file/attention_scores.py     (older versions: `..._file_/`)
+Student One_1001_assignsubmission_file_attention_scores.py
 """
 
 from __future__ import annotations
@@ -10,13 +17,13 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from softmark.intake.gather import Piece
-from softmark.intake.handed_in import Collection, Entry
-from softmark.intake.location import FOLDER, Item, Place
+from softmark.course.homework import Homework
+from softmark.intake.choose import Pieces
+from softmark.intake.contents import Piece
+from softmark.intake.model import Collection, Entry, RefusedSource
 from softmark.intake.names import key, safe_id, show
-from softmark.intake.plain import by_name
-from softmark.intake.submission import Submission
-from softmark.intake.wanted import Wanted
+from softmark.intake.places import FOLDER, Item, Place
+from softmark.intake.plain import by_name, named
 from softmark.records.result import Student
 
 _REST = r"_(?:(?P<file>\d+)_(?P<original>.+)|(?P<entered>(?:text|link)\.html))"
@@ -51,18 +58,18 @@ class _Upload:
         return show(self.item.name)
 
 
-def recognise(place: Place, items: list[Item], wanted: Wanted) -> Collection | None:
+def recognise_canvas(place: Place, items: list[Item], homework: Homework) -> Collection | None:
     """Return the submissions of a download; what else lies there is a student's by its own name."""
     alike = _uploads([item for item in items if item.kind != FOLDER])
     uploads = _sure(alike)
     ours = {upload.item for upload in uploads}
-    beside = by_name(place, [item for item in items if item not in ours], wanted)
+    beside = by_name(place, [item for item in items if item not in ours], homework)
     if len(uploads) <= len(beside.entries):
         return None
     by_user: dict[str, list[_Upload]] = defaultdict(list)
     for upload in uploads:
         by_user[upload.user].append(upload)
-    entries = tuple(_entry(place, of_user) for of_user in by_user.values())
+    entries = tuple(_canvas_entry(place, of_user) for of_user in by_user.values())
     doubts = [f"{place.origin}/{upload.shown}: {_NOT_SURE}" for upload in alike if upload.item not in ours]
     return Collection("Canvas download", entries + beside.entries, beside.ignored, tuple(doubts))
 
@@ -117,7 +124,7 @@ def _upload(item: Item, found: re.Match[str]) -> _Upload:
     )
 
 
-def _entry(place: Place, uploads: list[_Upload]) -> Entry:
+def _canvas_entry(place: Place, uploads: list[_Upload]) -> Entry:
     """Of several uploads of one name the last counts."""
     last: dict[str, _Upload] = {}
     earlier = []
@@ -130,7 +137,66 @@ def _entry(place: Place, uploads: list[_Upload]) -> Entry:
         id=safe_id("_".join(filter(None, (newest.student, newest.user)))),
         students=(Student(newest.user, show(newest.student)),),
         origin=", ".join(f"{place.origin}/{upload.shown}" for upload in last.values()),
-        source=Submission(tuple(Piece(place, upload.item, (upload.original,)) for upload in last.values())),
+        source=Pieces(tuple(Piece(place, upload.item, (upload.original,)) for upload in last.values())),
         late=newest.late,
         earlier=tuple(earlier),
     )
+
+
+_MARK = "_assignsubmission_"
+_OWNER = rf"(?P<prefix>(?P<student>.+?)(?:_(?P<participant>\d+))?){_MARK}(?P<kind>[a-z]+)"
+_NAME = re.compile(rf"{_OWNER}(?:_(?P<file>.*))?")
+_NAME_OF_A_FOLDER = re.compile(rf"{_OWNER}_?(?P<file>)")
+_Match = tuple[Item, re.Match[str]]
+
+
+def recognise_moodle(place: Place, items: list[Item], homework: Homework) -> Collection | None:
+    """Return the submissions of a download; what else lies there is a student's by its own name."""
+    by_student: dict[str, list[_Match]] = defaultdict(list)
+    unclear, others = [], []
+    for item in items:
+        found = _owner(item)
+        if found:
+            by_student[found["prefix"]].append((item, found))
+        elif _MARK in item.name:
+            unclear.append(item)
+        else:
+            others.append(item)
+    beside = by_name(place, others, homework)
+    if len(by_student) + len(unclear) <= len(beside.entries):
+        return None
+    entries = [*(_moodle_entry(place, m) for m in by_student.values()), *(_unclear(place, item) for item in unclear)]
+    return Collection("Moodle download", (*entries, *beside.entries), beside.ignored)
+
+
+def _owner(item: Item) -> re.Match[str] | None:
+    """Return whose an item is; None if its name does not say, or can be read in two ways.
+
+    Names of students and of their files may contain Moodle's own mark. A folder's name ends with the mark, so the last
+    one counts. In the name of a file nothing tells which one is Moodle's.
+    """
+    if item.kind == FOLDER and (found := _NAME_OF_A_FOLDER.fullmatch(item.name)):
+        return found
+    found = _NAME.fullmatch(item.name)
+    return found if found and item.name.count(_MARK) == 1 and (item.kind == FOLDER or found["file"]) else None
+
+
+def _unclear(place: Place, item: Item) -> Entry:
+    why = "it cannot be told whose this is, because its name can be read in two ways: tell your instructor"
+    return named(item.name, f"{place.origin}/{show(item.name)}", RefusedSource(why))
+
+
+def _moodle_entry(place: Place, matches: list[_Match]) -> Entry:
+    """The files of one student; what was typed into Moodle's own editor counts only if there is no file."""
+    handed_in = [match for match in matches if match[1]["kind"] == "file"] or matches
+    _, name = handed_in[0]
+    return Entry(
+        id=safe_id(name["prefix"]),
+        students=(Student(name["participant"] or safe_id(name["prefix"]), show(name["student"])),),
+        origin=", ".join(f"{place.origin}/{show(item.name)}" for item, _ in handed_in),
+        source=Pieces(tuple(Piece(place, item, _called(item, match)) for item, match in handed_in)),
+    )
+
+
+def _called(item: Item, found: re.Match[str]) -> tuple[str, ...]:
+    return () if item.kind == FOLDER else (found["file"],)
