@@ -1,4 +1,4 @@
-"""For students: their own work against the public tests of a homework, from the terminal or from a notebook's cell.
+"""For students: runs the public tests of a homework on their own work, from the terminal or from a notebook's cell.
 
 softmark check                          in the homework's folder
 
@@ -27,7 +27,7 @@ POLL_SECONDS = 0.3
 def check(homework: str, part: str | int | None = None) -> None:
     """Run the public tests of a homework, or of one of its parts, on the functions of this notebook.
 
-    In a file that is imported or graded this does nothing: there, somebody else asks.
+    In a file that is imported or graded this does nothing.
     """
     namespace = sys._getframe(1).f_globals
     if namespace.get("__name__") != "__main__":
@@ -46,7 +46,7 @@ def check(homework: str, part: str | int | None = None) -> None:
 
 
 def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None = None) -> Result:
-    """The public tests on what stands in a namespace."""
+    """Return the result of the public tests on the functions of a namespace."""
     from softmark.check.checking import run_public_tests
     from softmark.check.missing_imports import of_namespace
     from softmark.check.namespace import Notebook, keeping_generators
@@ -68,7 +68,7 @@ class OwnWork:
     folder: Path
 
     def check(self) -> Result:
-        """The public tests on the file as it is now; Python files beside it can be imported by it."""
+        """Return the result of the public tests on the file as it is now; it can import Python files beside it."""
         from softmark.check.checking import run_public_tests
         from softmark.check.missing_imports import of_files
         from softmark.intake import contents, places
@@ -88,7 +88,7 @@ class OwnWork:
             sandbox.close()
 
     def state(self) -> dict[Path, tuple[int, int]]:
-        """When the files that matter were changed last; a file that is just being replaced is not there."""
+        """Return time and size of each file that matters; a file that is just being replaced is not there."""
         found = {}
         for path in (self.file, *self._beside(), *self.folder.glob("*.json"), *self.folder.glob("test_*.py")):
             try:
@@ -104,7 +104,7 @@ class OwnWork:
 
 
 def find_work(path: Path | None, homework: str | None) -> OwnWork:
-    """What `softmark check` is asked for; UsageError that names the next step if it cannot be found."""
+    """Return the work that `softmark check` is asked for. Raise UsageError with the next step if it cannot be found."""
     place = (path or Path.cwd()).absolute()
     if place.is_dir():
         folder = find_homework(place, homework)
@@ -119,7 +119,7 @@ def find_work(path: Path | None, homework: str | None) -> OwnWork:
 
 
 def find_homework(start: Path, homework: str | None) -> Path:
-    """The folder of a homework: this one, or one of its name near here or in `assignments/` of a course around it."""
+    """Return a homework's folder: this one, one of its name near here, or one in `assignments/` of a course around."""
     if (start / EXAMPLES).is_file() and homework in (None, read_handout(start).homework):
         return start
     if homework is None:
@@ -137,9 +137,9 @@ def find_homework(start: Path, homework: str | None) -> Path:
 
 
 def watch(work: OwnWork, run: Callable[[], int], wait: Callable[[], object] = lambda: time.sleep(POLL_SECONDS)) -> int:
-    """Run now and whenever a file was changed, until Ctrl-C; return what the last run returned that was finished.
+    """Run now and whenever a file was changed, until Ctrl-C. Return the exit code of the last finished run.
 
-    If there is none, KeyboardInterrupt.
+    Raise KeyboardInterrupt if no run has finished.
     """
     code: int | None = None
     before: dict[Path, tuple[int, int]] | None = None

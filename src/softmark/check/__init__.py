@@ -1,4 +1,5 @@
-"""The student's own side.
+"""Checks a student's work on the student's own machine.
 
-In: a student's file or notebook and the homework's public tests. Out: the same words as in grading, without points.
+In: a file or an open notebook, and the homework's public tests. Out: a Result with the words of grading, which counts
+tests and not points.
 """

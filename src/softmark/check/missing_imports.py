@@ -1,8 +1,8 @@
-"""Finds what a student's code imports that is not installed where it is graded. For `softmark check`, before that.
+"""Finds the libraries that a student's code imports and that are not installed where it is graded.
 
-The student's own machine may have it, so that nothing fails there. A name is followed from the functions that are asked
-for through the student's own definitions to the import that it comes from: in the text of a file, in the functions of a
-notebook.
+The student's own machine may have them, so nothing fails there; `softmark check` warns of them. Each function that is
+asked for is followed through the student's own definitions to the imports that it needs: in the text of a file, or in
+the functions of a notebook.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ ALWAYS_THERE = frozenset({"numpy", "softmark", "torch", "__main__", "__future__"
 
 @dataclass(frozen=True)
 class Foreign:
-    """A library that is not there while grading, where it is imported or used, and who needs it."""
+    """A library that is missing where the work is graded, where it is imported, and the function that needs it."""
 
     library: str
     file: str = ""
     line: int = 0
     user: str = ""
-    """A function that is asked for and needs it; empty if none does."""
+    """A function that is asked for and needs the library; empty if none does."""
 
     @property
     def sentence(self) -> str:
-        """The warning."""
+        """The warning to the student."""
         there = f"`{self.library}`, which is not installed where it is graded"
         place = f"{self.file}, line {self.line}: " if self.file else ""
         if self.user:
@@ -44,7 +44,7 @@ class Foreign:
 
 @dataclass
 class _Own:
-    """What one name of the student's own stands for: which names it uses, and what it imports itself."""
+    """A definition of the student's own: the names that it uses, and the libraries that it imports inside, by line."""
 
     file: str
     line: int
@@ -74,7 +74,10 @@ def of_files(handed: SubmittedFiles, wanted: Iterable[str], packages: Collection
 
 
 def of_namespace(namespace: Mapping[str, Any], wanted: Iterable[str], packages: Collection[str]) -> list[Foreign]:
-    """Return the libraries that functions of a notebook need and grading lacks; what only plots need is no matter."""
+    """Return the libraries that functions of a notebook need and grading lacks.
+
+    A library that only plots need is not among them.
+    """
     known = ALWAYS_THERE | set(packages)
     found: dict[str, Foreign] = {}
     for user in wanted:
@@ -85,7 +88,7 @@ def of_namespace(namespace: Mapping[str, Any], wanted: Iterable[str], packages: 
 
 
 def _needed(user: str, namespace: Mapping[str, Any]) -> set[str]:
-    """The libraries that a function of a notebook needs, directly or through other functions of the notebook."""
+    """Return the libraries that a function of a notebook needs, directly or through others of the notebook."""
     libraries: set[str] = set()
     seen: set[str] = set()
     unseen = [user]
@@ -107,7 +110,7 @@ def _needed(user: str, namespace: Mapping[str, Any]) -> set[str]:
 
 
 def _codes(thing: Any) -> Iterator[CodeType]:
-    """The code of a function, or of a class's methods, with that of the functions inside."""
+    """Yield the code of a function, or of the methods of a class, and of the functions inside."""
     members = vars(thing).values() if isinstance(thing, type) else [thing]
     unseen = [member.__code__ for member in members if isinstance(member, FunctionType)]
     while unseen:
@@ -121,11 +124,11 @@ def _parsed(handed: SubmittedFiles) -> Iterator[tuple[str, ast.Module]]:
         try:
             yield file, ast.parse(handed.files[file])
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue  # told where it is loaded
+            continue  # the load reports it
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[str, str, int]]:
-    """Every import: the library, the name that it sets, the line."""
+    """Yield the library, the name that it sets, and the line of every import."""
     for node in _run(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -137,9 +140,10 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, str, int]]:
 
 
 def _run(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node of what is run while grading.
+    """Yield every node of the code that runs while grading.
 
-    Left out are type hints, what stands under `if __name__ …` or `if TYPE_CHECKING`, and what `try` has a way out for.
+    It leaves out type hints, the blocks under `if __name__ …` and `if TYPE_CHECKING`, and the body of a `try` that has
+    handlers.
     """
     unseen = [node]
     while unseen:
@@ -156,7 +160,7 @@ def _run(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _definitions(trees: list[tuple[str, ast.Module]]) -> dict[str, _Own]:
-    """What each function, class or variable outside of all functions uses; the last of a name counts."""
+    """Return each function, class and variable outside of all functions, by name; the last of a name counts."""
     own: dict[str, _Own] = {}
     for file, tree in reversed(trees):
         for node in tree.body:
@@ -175,7 +179,7 @@ def _set_by(node: ast.stmt) -> list[str]:
 
 
 def _reached(user: str, own: Mapping[str, _Own]) -> tuple[set[str], list[tuple[str, str, int]]]:
-    """All names that a function needs, directly or through others, and the imports within them."""
+    """Return all names that a function needs, directly or through others, and the imports inside them."""
     reached, unseen = set(), [user]
     while unseen:
         name = unseen.pop()

@@ -1,7 +1,7 @@
-"""Level `none` for a notebook: what is asked for is in the notebook's namespace, and there is no file.
+"""A sandbox of level `none` for an open notebook: the functions are in its namespace, and there is no file.
 
-The notebook goes on after the check, so nothing of it is put back or reset: not its directory, its output, its warnings
-or its default dtype. Only random generators are seeded for each test; who calls restores them (`keeping_generators`).
+The notebook goes on after the check. So its directory, output, warnings, imports and default dtype stay as they are.
+Only the random generators are seeded for each test; `keeping_generators` restores them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from softmark.sandbox.worker.loading import StudentModule
 
 
 class Notebook:
-    """A sandbox whose every student process is the notebook itself."""
+    """A sandbox in which every student process is the notebook itself."""
 
     level = Level.NONE
 
@@ -41,7 +41,7 @@ class Notebook:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """The text of each cell that defines something, under the name it has in messages."""
+        """The text of each cell that defines something, by the name that messages give the cell."""
         return {name: "".join(linecache.getlines(file)).encode() for file, name in self._cells.items()}
 
     def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess:
@@ -94,7 +94,7 @@ class _NotebookWorker(Worker):
 
 @contextmanager
 def keeping_generators() -> Iterator[None]:
-    """Whatever is seeded in between: afterwards the random generators go on where they were."""
+    """Let the random generators go on after this block where they were before it, whatever is seeded inside."""
     plain, numbers = random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]):
         try:
@@ -111,7 +111,7 @@ def _seed(seed: int) -> None:
 
 
 def _cells(namespace: Mapping[str, Any]) -> dict[str, str]:
-    """A name for each cell that defines a function or a class, by the file name that Python has for the cell."""
+    """Return a name for each cell that defines a function or a class, by the file name that Python has for it."""
     cells: dict[str, str] = {}
     for name, thing in namespace.items():
         methods = vars(thing).values() if inspect.isclass(thing) else (thing,)

@@ -1,7 +1,7 @@
-"""What a student gets of a homework: its public tests, and `examples.json` with all that they need to know.
+"""Reads `examples.json`: all that the public tests of a homework need to know on a student's machine.
 
-There are no hidden tests, no reference and no `homework.toml` on a student's machine. Title, parts, rules and worked
-examples stand in the one file that `softmark build` writes.
+There are no hidden tests, no reference and no `homework.toml` there. `softmark build` writes title, parts, rules and
+worked examples into this one file.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ EXAMPLES, TESTS = "examples.json", "test_public.py"
 
 
 class WordsData(msgspec.Struct, frozen=True):
-    """What a student is told who made a known mistake."""
+    """The words for a student who made a known mistake."""
 
     says: str
     hint: str
 
 
 class ExampleData(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One worked example, with values as check/worked_examples.py writes them; `mistakes` maps names to answers."""
+    """One worked example, with values as worked_examples.py writes them; `mistakes` has an answer for each name."""
 
     name: str
     call: str
@@ -40,7 +40,7 @@ class ExampleData(msgspec.Struct, frozen=True, omit_defaults=True):
     mistakes: dict[str, Any] = {}
 
     def worked(self, words: Mapping[str, WordsData]) -> WorkedExample:
-        """The example with its values as tensors, and with the words for its mistakes."""
+        """Return the example with its values as tensors, and with the words for its mistakes."""
         return WorkedExample(
             name=self.name,
             args=tuple(from_data(value) for value in self.args),
@@ -66,11 +66,11 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
     mistakes: dict[str, WordsData]
     examples: tuple[ExampleData, ...]
     takes: dict[str, tuple[str, ...]] = {}
-    """How the arguments of the functions and methods are called."""
+    """The names of the arguments of each function and method."""
     packages: tuple[str, ...] = ()
-    """What may be imported beside torch, NumPy and Python's own modules."""
+    """The libraries that may be imported beside torch, NumPy and Python's own modules."""
     limits: dict[str, float] = {}
-    """The limits of time that the homework sets: the same hold on a student's machine."""
+    """The limits of time that the homework sets. The same hold on a student's machine."""
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.as_homework(Path(), {}).wanted
 
     def worked(self, name: str) -> WorkedExample:
-        """The worked example of this name."""
+        """Return the worked example of this name. Raise ConfigError if there is no such example."""
         for example in self.examples:
             if example.name == name:
                 return example.worked(self.mistakes)
@@ -103,7 +103,7 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def read_handout(folder: Path) -> Handout:
-    """The `examples.json` of a homework's folder."""
+    """Return the content of a folder's `examples.json`. Raise ConfigError if it cannot be read."""
     file = folder / EXAMPLES
     try:
         return msgspec.json.decode(file.read_bytes(), type=Handout)

@@ -1,7 +1,8 @@
-"""A homework's own files of Python: its named mistakes and equivalents, in one file each or in a folder of files.
+"""Imports the named mistakes and equivalents of a homework.
 
-`mistakes.py` and every file of `mistakes/`, in the order of their names; the same for equivalents. What several of them
-use (the right pieces a variant is made of, say) is a file of its own beside them, imported as `graders.<hw>.<file>`.
+Mistakes stand in `mistakes.py` and in every file of `mistakes/`, equivalents in `equivalents.py` and `equivalents/`.
+The files are read in the order of their names. A file beside them can hold what several of them use; it is imported as
+`graders.<hw>.<file>`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from softmark.verdict.mistakes import Mistake, Registry, collecting
 
 
 class MistakesOnDemand(Registry):
-    """The named mistakes of a homework, read when the first wrong answer asks for them: right work never does.
+    """The named mistakes of a homework, imported when the first wrong answer needs them. Right work never does.
 
-    What is wrong with them is the grader's fault then. `softmark verify` reads them at once and refuses them.
+    A mistake that cannot be imported is a fault of the grader then. `softmark verify` imports them first of all.
     """
 
     def __init__(self, homework: Homework) -> None:
@@ -35,7 +36,7 @@ class MistakesOnDemand(Registry):
 
 
 def load_mistakes(homework: Homework, kinds: tuple[str, ...] = ("mistakes", "equivalents")) -> Registry:
-    """The named mistakes and equivalents of a homework; an empty registry if it has none."""
+    """Return the named mistakes and equivalents of a homework. Raise ConfigError if one cannot be imported."""
     registry = Registry()
     with collecting(registry):
         for kind in kinds:
@@ -52,7 +53,7 @@ def _files(homework: Homework, kind: str) -> Iterator[Path]:
 
 
 def imported(file: Path, homework: Homework) -> ModuleType:
-    """Run a file of a homework; ConfigError, with the line, if that raises."""
+    """Import a file of a homework. Raise ConfigError with the line if the file raises."""
     name = ".".join(file.relative_to(homework.root).with_suffix("").parts)
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
@@ -63,6 +64,6 @@ def imported(file: Path, homework: Homework) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         line = next((f.lineno for f in reversed(extract_tb(error.__traceback__)) if f.filename == str(file)), None) or 1
-        problem = str(error).removeprefix(f"{file}:{line}: ")  # a MistakeError says its place itself
+        problem = str(error).removeprefix(f"{file}:{line}: ")  # a MistakeError begins with its place
         raise ConfigError(str(file), line, f"{type(error).__name__}: {problem}") from error
     return module

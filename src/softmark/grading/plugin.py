@@ -21,7 +21,9 @@ RUNNER: pytest.StashKey[PytestRunner] = pytest.StashKey()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("softmark", "grading of a submission by hidden tests")
-    group.addoption("--submission", metavar="FILE", help="the file to grade with the hidden tests of a homework")
+    group.addoption(
+        "--submission", metavar="PATH", help="the file, notebook or folder to grade with the hidden tests of a homework"
+    )
     group.addoption(
         "--isolation", choices=("full", "user", "process", "none"), default="full",
         help="how the student's code is walled in; nothing is graded below it (default: full)",
@@ -49,9 +51,9 @@ def student(request: pytest.FixtureRequest) -> Student:
 
 @pytest.fixture
 def set_score() -> None:
-    """Lets a test name `set_score` as an argument without a default; partial_credit passes the real one."""
+    """Let a test name `set_score` as an argument without a default; partial_credit passes the real one."""
 
 
 @pytest.fixture
 def set_leaderboard_value() -> None:
-    """Lets a test name `set_leaderboard_value` as an argument; leaderboard passes the real one."""
+    """Let a test name `set_leaderboard_value` as an argument; leaderboard passes the real one."""

@@ -1,4 +1,4 @@
-"""Resolves the names in a homework.toml before anything is graded, and refuses those that stand for nothing.
+"""Looks up the names in a homework.toml before anything is graded, and refuses those that do not exist.
 
 A misspelt forbidden name would otherwise fail in every student's process, and a misspelt operator would forbid nothing.
 """
@@ -51,7 +51,7 @@ def _wrong_name(dotted: str) -> str:
     root, *rest = dotted.split(".")
     try:
         thing: object = import_module(root)
-    except Exception:  # whatever a module does when it is imported here, it would do in every student's process
+    except Exception:  # a module that raises here would raise in every student's process
         return f"{dotted!r} cannot be forbidden: there is no module {root!r}{_meant(root, ('torch', 'numpy', 'math'))}"
     place = root
     for piece in rest:
