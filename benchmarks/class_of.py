@@ -1,4 +1,4 @@
-"""Classes of any size to measure with: most right, some wrong, broken or hostile, in the same order every time."""
+"""Makes classes of any size to measure with: most right, some wrong, broken or hostile, always in the same order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Example:
 
 
 def class_of(number: int) -> Iterator[Example]:
-    """Three of four are right; the fourth is each time another of those that are not, or are odd."""
+    """Return a class in which three of four submissions are right; the fourth is wrong or odd, in turn."""
     for position in range(number):
         turn, place = divmod(position, RIGHT_BEFORE_EACH + 1)
         source, mark = (RIGHT, 4.0) if place < RIGHT_BEFORE_EACH else ODD[turn % len(ODD)]

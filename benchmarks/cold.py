@@ -1,4 +1,4 @@
-"""How long one submission takes from a cold start, and how much memory: `python benchmarks/cold.py [--json]`.
+"""Measures the time and the memory of one submission from a cold start: `python benchmarks/cold.py [--json]`.
 
 Time is told as a ratio to `python -c "import torch"`, which no grader of torch code can do without: both are run in
 turn, by the same interpreter, and the medians are compared, so that a slow or a busy machine slows both sides. Files
@@ -33,7 +33,7 @@ MEMORY_RUNS = 3
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a command took."""
+    """Time and memory of one run of a command."""
 
     wall: float
     cpu: float
@@ -70,7 +70,7 @@ def _grade(submission: Path, assignment: str) -> tuple[str, ...]:
 
 
 def _alternate(first: Sequence[str], second: Sequence[str], rounds: int) -> tuple[list[Run], list[Run]]:
-    """Both commands in turn, after one run of each that does not count."""
+    """Run both commands in turn, after one run of each that does not count."""
     runs: tuple[list[Run], list[Run]] = ([], [])
     for _ in range(rounds + 1):
         for command, record in zip((first, second), runs, strict=True):
@@ -105,7 +105,7 @@ def _cpu(runs: list[Run]) -> float:
 
 
 def _peak_pss(command: Sequence[str]) -> float:
-    """Megabytes of PSS that the command and everything below it had at its fullest moment, as far as it was seen."""
+    """Return the largest PSS, in megabytes, that was seen of the command and its descendants."""
     process = _start(command)
     peak = 0
     while process.poll() is None:
@@ -115,7 +115,7 @@ def _peak_pss(command: Sequence[str]) -> float:
 
 
 def _tree(root: int) -> list[int]:
-    """A process and all below it; the zygote adopts orphans, so none gets away."""
+    """Return a process and its descendants; the zygote adopts orphans, so none is missing."""
     found = [root]
     for pid in found:
         try:
@@ -136,7 +136,7 @@ def _pss(pid: int) -> int:
 
 
 def _with_torch() -> int:
-    """Processes on this machine that have torch's library mapped now."""
+    """Count the processes on this machine that have torch's library mapped now."""
     count = 0
     for maps in Path("/proc").glob("[0-9]*/maps"):
         try:

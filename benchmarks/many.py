@@ -1,4 +1,4 @@
-"""Whether a large class is graded as fast at its end as at its beginning: `python benchmarks/many.py [N] [--json]`.
+"""Measures if a large class is graded as fast at its end as at its beginning: `python benchmarks/many.py [N] [--json]`.
 
 Grades N generated submissions (class_of.py) of a tiny homework in one run, so that what is measured is the grader and
 not the homework. Memory, open files and processes are those at the end of the first and of the last thousand (of a
@@ -30,7 +30,7 @@ from tests.support.processes import Changes
 
 @dataclass(frozen=True)
 class Sample:
-    """The processes of a run after so many submissions."""
+    """The processes of a run after a number of submissions."""
 
     done: int
     seconds: float
@@ -42,7 +42,7 @@ class Sample:
 
 
 def sampled(folder: Path, results: Path, *words: str) -> Iterator[Sample]:
-    """A sample for every submission that is recorded; the run must end well."""
+    """Take a sample for every submission that is recorded; raise if the run fails."""
     (results / "submissions").mkdir(parents=True)
     changes = Changes(results / "submissions", folders=True)
     start, done = time.monotonic(), 0
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def _of(samples: list[Sample], begin: int, end: int) -> dict[str, float]:
-    """What was measured between two submissions: the rate, and the most of everything else."""
+    """Return the rate between two submissions, and the largest of every other figure."""
     within = [sample for sample in samples if begin < sample.done <= end]
     rate = (within[-1].done - within[0].done) / (within[-1].seconds - within[0].seconds)
     columns = [name for name in asdict(within[0]) if name not in ("done", "seconds")]

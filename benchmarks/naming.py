@@ -1,4 +1,4 @@
-"""How long a submission takes that is wrong everywhere and has no name for it: `python benchmarks/naming.py [--json]`.
+"""Measures a submission that is wrong everywhere and that no mistake explains: `python benchmarks/naming.py [--json]`.
 
 Grades a class of the attention homework in which every function multiplies its answer by a factor of the student's
 own, so that no named mistake explains any answer and no two students answer alike. What is told is wall time for each

@@ -87,7 +87,7 @@ WRITTEN = {
         """,
     ),
 }
-"""What students write."""
+"""The functions that students write."""
 MISTAKES = f"""
 import math
 import torch
@@ -148,7 +148,7 @@ assert len(CASES) * len(CHECKS) == 30
 
 
 def write_class(folder: Path, submissions: int, times: int = 1) -> Path:
-    """The class, so many times over: mostly right, some wrong in one place, one in ten raising or not even Python.
+    """Write the class `times` times over: mostly right, some wrong in one place, one in ten raising or not even Python.
 
     No two students write the same: each function is one of several that one would write from the lecture, and their
     answers differ in the last bits.
@@ -200,7 +200,7 @@ def _spoilt(source: str, number: int) -> str:
 
 
 def write_course(root: Path) -> Path:
-    """A course with this one homework, for softmark."""
+    """Write a course with this one homework, for softmark."""
     graders = root / "graders" / NAME
     graders.mkdir(parents=True)
     (root / "reference").mkdir()
@@ -227,7 +227,7 @@ def write_course(root: Path) -> Path:
 
 
 def write_gradescope_tests(folder: Path) -> Path:
-    """A unittest file and the script that Gradescope's examples run it with."""
+    """Write a unittest file and the script that Gradescope's examples run it with."""
     (folder / "tests").mkdir(parents=True)
     (folder / "reference.py").write_text(_reference())
     head = "import unittest\nimport torch\nfrom gradescope_utils.autograder_utils.decorators import number, weight\n"
@@ -250,7 +250,7 @@ def write_gradescope_tests(folder: Path) -> Path:
 
 
 def write_otter(folder: Path, program: Path) -> Path:
-    """A test file of thirty cases, and the zip that `otter generate` makes of it."""
+    """Write a test file of thirty cases, and the zip that `otter generate` makes of it."""
     (folder / "tests").mkdir(parents=True)
     reference = "reference = types.ModuleType('reference')\nexec(SOURCE, reference.__dict__)\n"
     head = f"import torch, types\nfrom otter.test_files import test_case\nOK_FORMAT = False\nname = '{NAME}'\n"
@@ -268,7 +268,7 @@ def write_otter(folder: Path, program: Path) -> Path:
 
 
 def as_notebook(file: Path, folder: Path) -> Path:
-    """The submission as the only cell of a notebook."""
+    """Return the submission as the only cell of a notebook."""
     cell = nbformat.v4.new_code_cell(file.read_text())
     notebook = folder / f"{file.stem}.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), notebook)
@@ -276,7 +276,7 @@ def as_notebook(file: Path, folder: Path) -> Path:
 
 
 def write_bare(folder: Path) -> Path:
-    """A program that grades a folder in one process: whatever a submission does, it does to the grader."""
+    """Write a program that grades a folder in its own process, without walls."""
     folder.mkdir(parents=True)
     (folder / "reference.py").write_text(_reference())
     checks = "\n".join(
@@ -310,7 +310,7 @@ def write_bare(folder: Path) -> Path:
 
 
 def _with_drawn(arguments: str) -> str:
-    """The check's arguments, the inputs among them looked up in what was drawn."""
+    """Return the check's arguments as code; inputs are looked up in `given`."""
     got, want, *inputs = arguments.split(", ")
     return ", ".join((got, want, *(f'given["{name}"]' for name in inputs)))
 

@@ -1,4 +1,4 @@
-"""The same 30 tests and the same 40 submissions through five harnesses: `python benchmarks/throughput.py [--json]`.
+"""Runs the same 30 tests and 40 submissions through five harnesses: `python benchmarks/throughput.py [--json]`.
 
     gradescope_utils   its JSONTestRunner over a unittest file, one process for each submission: the ordinary way
     otter              `otter run`, one notebook at a time
@@ -54,12 +54,12 @@ class Measured:
         self.runs.setdefault(submissions, []).append(seconds)
 
     def best(self, submissions: int) -> float:
-        """The least disturbed of the runs of this size."""
+        """Return the shortest of the runs of this size."""
         return min(self.runs[submissions])
 
     @property
     def each(self) -> float:
-        """Seconds for a submission, start-up included."""
+        """Return the seconds for a submission, start-up included."""
         few = min(self.runs)
         return self.best(few) / few
 
@@ -118,7 +118,7 @@ def _softmark(folder: Path, jobs: int) -> list[str]:
 
 
 def _with_gradescope_utils(place: Path, submissions: Path) -> float:
-    """As run_autograder does it: the file is put beside the tests, and a process runs them."""
+    """Put the file beside the tests and run them in a process, as run_autograder does."""
     tests = thirty_tests.write_gradescope_tests(place)
     seconds = 0.0
     for file in sorted(submissions.iterdir()):

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes a machine ready to grade: Python, libraries, softmark, a homework.
+# Prepares a machine for grading: Python, libraries, softmark, a homework.
 #
-#     setup.sh            what Gradescope runs once, with a wheel of softmark and a homework beside this script
+#     setup.sh            Gradescope runs this once, with a wheel of softmark and a homework beside this script
 #     setup.sh STEP...    single steps, a layer each in docker/Dockerfile: python libraries checkout softmark homework
 #
 # If there is a folder wheelhouse/ (docker/make-wheelhouse), all packages come from there, their hashes are checked, and
@@ -31,7 +31,7 @@ step_python() {
     find_python || fail "no Python of version 3.11 or later could be installed"
 }
 
-# What pyproject.toml asks for, without softmark itself.
+# Print the requirements of pyproject.toml, without softmark itself.
 step_libraries() {
     make_environment
     "$venv/bin/python" -c '
@@ -44,7 +44,7 @@ print(*tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"], sep="\n
     rm -rf "$venv"/lib/python3*/site-packages/torch/include "$venv"/lib/python3*/site-packages/torch/share/cmake
 }
 
-# Softmark from the checkout beside this script, in a tree of its own that is laid over the libraries.
+# Install softmark from the checkout beside this script, in a tree of its own that is laid over the libraries.
 step_checkout() {
     pip install --no-deps --prefix /opt/softmark-layer "$here/checkout"
 }
@@ -82,7 +82,7 @@ make_environment() {
     "$python" -m venv --without-pip "$venv"
 }
 
-# pip is run as a wheel: a system's own is often missing, old or patched, and in the image it is not wanted.
+# Run pip from a wheel: a system's own is often missing, old or patched, and the image shall not have one.
 pip() {
     [ -f "$scratch/pip.whl" ] || find_packages
     PIP_CONSTRAINT=$here/constraints.txt "$venv/bin/python" "$scratch/pip.whl/pip" "$@" \

@@ -22,7 +22,7 @@ import torch.nn.functional as F
 
 
 def attend(h: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
-    """The context c = Σ_t p_t x_t with the weights p = softmax(X h). The dot products are not scaled here.
+    """Return the context c = Σ_t p_t x_t with the weights p = softmax(X h). The dot products are not scaled here.
 
     h: (…, d)       the query, for instance the state of a decoder
     X: (…, T, d)    the vectors to attend to: keys and values at once
@@ -43,7 +43,7 @@ def attend(h: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
 def project(
     X: torch.Tensor, W_Q: torch.Tensor, W_K: torch.Tensor, W_V: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Queries, keys and values of every token: Q = X W_Q, K = X W_K, V = X W_V.
+    """Compute queries, keys and values of every token: Q = X W_Q, K = X W_K, V = X W_V.
 
     X: (…, T, D)                                       the tokens
     W_Q: (D, d_k), W_K: (D, d_k), W_V: (D, d_v)        the weights
@@ -63,7 +63,7 @@ def project(
 
 
 def scores(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
-    """The score matrix S = Q Kᵀ / √d_k: row i belongs to query i, column j to key j.
+    """Compute the score matrix S = Q Kᵀ / √d_k: row i belongs to query i, column j to key j.
 
     Q: (…, m, d_k)     the queries
     K: (…, n, d_k)     the keys; n may differ from m
@@ -100,7 +100,7 @@ def softmax_rows(S: torch.Tensor) -> torch.Tensor:
 
 
 def masked_softmax(S: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """The softmax of every row over its allowed keys only. A blocked key gets a weight of exactly 0.
+    """Compute the softmax of every row over its allowed keys only. A blocked key gets a weight of exactly 0.
 
     S: (…, m, n)       finite scores
     mask               boolean, True = query i may look at key j; any shape that broadcasts to the shape of S,
@@ -125,7 +125,7 @@ def masked_softmax(S: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 def attention(
     Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Scaled dot-product attention: Y = A V with A = softmax(Q Kᵀ / √d_k).
+    """Compute scaled dot-product attention: Y = A V with A = softmax(Q Kᵀ / √d_k).
 
     Q: (…, m, d_k)    queries, from the tokens of K and V (self-attention) or from others (cross-attention)
     K: (…, n, d_k)    keys
@@ -148,7 +148,7 @@ def attention(
 
 
 def causal_mask(n: int) -> torch.Tensor:
-    """Reading from left to right, token i may look at itself and at what came before it.
+    """Hide the future: reading from left to right, token i may look at itself and at earlier tokens.
 
     n                the number of tokens
     returns (n, n)   boolean: True where j <= i, for query i and key j

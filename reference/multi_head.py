@@ -70,7 +70,7 @@ def multi_head_attention(
     n_heads: int,
     mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Every head attends on its own, H⁽ⁱ⁾ = softmax(Q⁽ⁱ⁾ K⁽ⁱ⁾ᵀ / √d_k) V⁽ⁱ⁾; the result is [H⁽¹⁾, …, H⁽ʰ⁾].
+    """Let every head attend on its own, H⁽ⁱ⁾ = softmax(Q⁽ⁱ⁾ K⁽ⁱ⁾ᵀ / √d_k) V⁽ⁱ⁾; the result is [H⁽¹⁾, …, H⁽ʰ⁾].
 
     X_q: (…, m, D_q)               the tokens that ask
     X_kv: (…, n, D_kv)             the tokens that are asked; self-attention passes the same tensor twice
@@ -130,7 +130,7 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self, X_q: torch.Tensor, X_kv: torch.Tensor | None = None, mask: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """The same numbers as `nn.MultiheadAttention(d_model, n_heads, batch_first=True)`.
+        """Return the same numbers as `nn.MultiheadAttention(d_model, n_heads, batch_first=True)`.
 
         X_q: (…, m, D)
         X_kv: (…, n, D), or None for self-attention

@@ -21,7 +21,7 @@ import torch.nn as nn
 
 
 def angles(n: int, d: int) -> torch.Tensor:
-    """The angle t / 10000^(2i/d) of every position t (rows) and every pair of columns i (columns).
+    """Compute the angle t / 10000^(2i/d) of every position t (rows) and every pair of columns i (columns).
 
     n: number of positions, t = 0, …, n-1
     d: the width of a token, even or odd
@@ -41,7 +41,7 @@ def angles(n: int, d: int) -> torch.Tensor:
 
 
 def sinusoidal(n: int, d: int) -> torch.Tensor:
-    """The fixed table P, sines and cosines interleaved; its row t is p_t.
+    """Compute the fixed table P, sines and cosines interleaved; its row t is p_t.
 
     P[t, 2i] = sin(t / 10000^(2i/d))    and    P[t, 2i+1] = cos(t / 10000^(2i/d))
 
@@ -62,7 +62,7 @@ def sinusoidal(n: int, d: int) -> torch.Tensor:
 
 
 def add_positions(X: torch.Tensor) -> torch.Tensor:
-    """x'_t = x_t + p_t with the sinusoidal p_t, the same for every sequence of a batch.
+    """Add the sinusoidal positions: x'_t = x_t + p_t, the same for every sequence of a batch.
 
     X: (…, n, d), with none, one or two batch dimensions
     returns (…, n, d), with the dtype and on the device of X; X itself is not changed
@@ -81,7 +81,7 @@ def add_positions(X: torch.Tensor) -> torch.Tensor:
 
 
 def shift_matrix(k: int, d: int) -> torch.Tensor:
-    """The matrix M_k with p_{t+k} = p_t M_k for every position t, where p_t is a row of the sinusoidal table.
+    """Return the matrix M_k with p_{t+k} = p_t M_k for every position t, where p_t is a row of the sinusoidal table.
 
     k: how far to shift: any integer, so 0 and negative ones too
     d: the width, even; an odd d raises ValueError, because a sine that lost its cosine cannot be shifted
@@ -140,7 +140,7 @@ class LearnedPositions(nn.Module):
 
 
 def relative_bias(n: int, m: int, table: torch.Tensor) -> torch.Tensor:
-    """A bias B for the scores of n queries and m keys: B[i, j] depends only on how far key j is from query i.
+    """Return a bias B for the scores of n queries and m keys: B[i, j] depends only on how far key j is from query i.
 
     The offset is key minus query, j - i, clipped to the range -L, …, L.
 

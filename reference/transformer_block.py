@@ -30,7 +30,7 @@ EPS = 1e-5  # ε of both layer norms of a block
 def self_attention(
     X: torch.Tensor, p: dict[str, torch.Tensor], n_heads: int, mask: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Multi-head self-attention with biases and an output projection: the first sublayer of a block.
+    """Compute multi-head self-attention with biases and an output projection: the first sublayer of a block.
 
     X: (…, T, D)         the tokens
     p                    reads W_Q, b_Q, W_K, b_K, W_V, b_V, W_O, b_O
@@ -56,7 +56,7 @@ def self_attention(
 
 
 def layer_norm(X: torch.Tensor, gain: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
-    """Every token is standardised over its own features, then scaled and shifted: gain ⊙ (x - μ)/√(σ² + ε) + bias.
+    """Standardise every token over its own features, then scale and shift it: gain ⊙ (x - μ)/√(σ² + ε) + bias.
 
     X: (…, T, d)          the tokens
     gain, bias: (d,)      one number per feature
@@ -80,7 +80,7 @@ def layer_norm(X: torch.Tensor, gain: torch.Tensor, bias: torch.Tensor, eps: flo
 def feed_forward(
     X: torch.Tensor, W1: torch.Tensor, b1: torch.Tensor, W2: torch.Tensor, b2: torch.Tensor
 ) -> torch.Tensor:
-    """The same two linear layers with a ReLU between them for every token: ReLU(X W1 + b1) W2 + b2.
+    """Apply the same two linear layers with a ReLU between them to every token: ReLU(X W1 + b1) W2 + b2.
 
     X: (…, T, d)              the tokens; no information moves between them
     W1: (d, d_ff), b1: (d_ff,)
@@ -101,7 +101,7 @@ def feed_forward(
 def post_norm_block(
     X: torch.Tensor, p: dict[str, torch.Tensor], n_heads: int, mask: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """LN(X + sublayer(X)), twice: first the sublayer is self-attention, then it is the feed-forward network.
+    """Compute LN(X + sublayer(X)), twice: first the sublayer is self-attention, then it is the feed-forward network.
 
     X: (…, T, D)         the tokens
     p                    the weights of the block: see the top of this file
@@ -127,7 +127,7 @@ def post_norm_block(
 def pre_norm_block(
     X: torch.Tensor, p: dict[str, torch.Tensor], n_heads: int, mask: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """X + sublayer(LN(X)), twice: first the sublayer is self-attention, then it is the feed-forward network.
+    """Compute X + sublayer(LN(X)), twice: first the sublayer is self-attention, then it is the feed-forward network.
 
     X, p, n_heads, mask  as in part 3; gain1 and bias1 belong to the layer norm before the attention,
                          gain2 and bias2 to the one before the feed-forward network; ε is EPS in both
@@ -178,7 +178,7 @@ class TransformerBlock(nn.Module):
         # END SOLUTION
 
     def forward(self, X: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
-        """The numbers of `nn.TransformerEncoderLayer(d_model, n_heads, d_ff, dropout=0.0, norm_first=norm_first)`.
+        """Do what `nn.TransformerEncoderLayer(d_model, n_heads, d_ff, dropout=0.0, norm_first=norm_first)` does.
 
         X: (…, T, D)         the tokens
         mask                 None, or boolean, (T, T) or (…, T, T), True = may look
@@ -238,7 +238,7 @@ class Transformer(nn.Module):
         # END SOLUTION
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """What the last block puts out: token t has seen the tokens 0 … t and nothing of what comes after.
+        """Return the output of the last block: token t has seen the tokens 0 … t and no later one.
 
         tokens: (…, T)             integers from 0 to vocab_size - 1, 0 being a token like any other;
                                    T ≤ max_len, a longer sequence raises ValueError

@@ -41,7 +41,7 @@ def gate_inputs(
     b_ih: torch.Tensor,
     b_hh: torch.Tensor,
 ) -> torch.Tensor:
-    """What the four gates see before any σ or tanh: z = W_ih x + b_ih + W_hh h + b_hh, for all four at once.
+    """Compute the inputs of all four gates at once, before any σ or tanh: z = W_ih x + b_ih + W_hh h + b_hh.
 
     x: (…, D)        the input x_t of every sequence
     h: (…, H)        the hidden state h_{t-1} before this step; in part 5 it is (…, P), and W_hh is (4H, P)
@@ -60,7 +60,7 @@ def gate_inputs(
 
 
 def gates(z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The four gates from their pre-activations: σ for i, f and o, tanh for g.
+    """Compute the four gates from their pre-activations: σ for i, f and o, tanh for g.
 
     z: (…, 4H)                                  in blocks of H in the order i, f, g, o; entries up to ±1000
     returns the tuple (i, f, g, o): (…, H) each  never NaN: a gate far out is simply 0, 1 or -1
@@ -76,7 +76,7 @@ def gates(z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, to
 def next_state(
     i: torch.Tensor, f: torch.Tensor, g: torch.Tensor, o: torch.Tensor, c: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The state after the step: c_t = f ⊙ c_{t-1} + i ⊙ g and h_t = o ⊙ tanh(c_t).
+    """Compute the state after the step: c_t = f ⊙ c_{t-1} + i ⊙ g and h_t = o ⊙ tanh(c_t).
 
     i, f, g, o: (…, H) each                the gates
     c: (…, H)                              the cell state c_{t-1} before the step
@@ -99,7 +99,7 @@ def lstm(
     b_ih: torch.Tensor,
     b_hh: torch.Tensor,
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-    """One LSTM layer over a sequence: the step of parts 1 to 3, T times.
+    """Run one LSTM layer over a sequence: the step of parts 1 to 3, T times.
 
     x: (T, N, D)                  the sequence, time first
     h0, c0: (N, H) each           the state before the first step; either may be None, which means zeros
@@ -128,7 +128,7 @@ def projected_lstm(
     b_hh: torch.Tensor,
     W_hr: torch.Tensor,
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-    """The layer of part 4 with a projected hidden state: h_t = W_hr (o_t ⊙ tanh(c_t)), at every step.
+    """Run the layer of part 4 with a projected hidden state: h_t = W_hr (o_t ⊙ tanh(c_t)), at every step.
 
     x: (T, N, D)                  the sequence, time first
     h0: (N, P)                    the hidden state is P wide, …
@@ -211,7 +211,7 @@ def lstm_step_backward(
     dh_t: torch.Tensor,
     dc_t: torch.Tensor,
 ) -> tuple[torch.Tensor, ...]:
-    """The gradients of one step by hand, without autograd.
+    """Compute the gradients of one step by hand, without autograd.
 
     The step is z = gate_inputs(x, h, W_ih, W_hh, b_ih, b_hh), then i, f, g, o = gates(z), and then
     h_t, c_t = next_state(i, f, g, o, c).

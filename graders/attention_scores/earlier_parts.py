@@ -1,4 +1,4 @@
-"""Charging a mistake once: what a student's earlier parts get wrong is not charged to the parts that build on them.
+"""Charges a mistake once: an error of an earlier part costs nothing in the parts that build on it.
 
 A part that builds on earlier ones (5 on 4; 6 on 3, 4 and 5) is judged given the student's own: its values by `carried`,
 of which a case can have one; everything else by `unless_inherited`. An earlier part that passes all tests of its own
@@ -12,11 +12,11 @@ from softmark import agree, errs, holds
 
 
 def gives(want, function, *args):
-    """Whether the student's function gives this value, where that is no test of this part; it does unless it errs."""
+    """Return whether the student's function gives this value. One that has passed its own tests is taken to do so."""
     return not errs(function) or holds(lambda: agree(function(*args), want))
 
 
 def stable(student):
-    """Whether the student's part 4 survives large scores; if not, parts 5 and 6 are asked without them."""
+    """Return whether the student's part 4 survives large scores; if not, parts 5 and 6 are tested without them."""
     S = torch.tensor([[1000, 1000, 990], [-1000, -1000, -990], [1000, -1000, 0]], dtype=torch.float64)
     return gives(ref.softmax_rows(S), student.softmax_rows, S)

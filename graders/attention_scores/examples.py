@@ -1,4 +1,4 @@
-"""The calls of the public worked examples; `softmark build` writes down what they answer."""
+"""The calls of the public worked examples; `softmark build` writes the reference's answers into the handout."""
 
 import torch
 

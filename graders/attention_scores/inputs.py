@@ -1,4 +1,4 @@
-"""Draws of the hidden tests that several parts are judged on, and the cases they are made for."""
+"""Inputs that the hidden tests of several parts draw, and their cases."""
 
 import torch
 
@@ -10,19 +10,19 @@ BOTH_DTYPES = [torch.float64, torch.float32]
 
 
 def name_of(value):
-    """Parts of a case's id."""
+    """Return the id of a case."""
     return f"batch{len(value)}" if isinstance(value, tuple) else str(value).removeprefix("torch.")
 
 
 def draw_large_scores(dtype=torch.float64):
-    """Rows around +1000 and around -1000, a row that holds both, and an ordinary one."""
+    """Return scores with rows around +1000 and around -1000, a row that holds both, and an ordinary one."""
     level = torch.tensor([1000.0, -1000.0, 1000.0, 900.0, 0.0], dtype=dtype).unsqueeze(-1).repeat(1, 7)
     level[2, 3:] = -1000
     return 2 * draw("batch heads m n", batch=2, heads=3, m=5, n=7, dtype=dtype) + level
 
 
 def sparse_mask(*sizes):
-    """True now and then. The first query may look everywhere, the others at one key at least, not at all."""
+    """Return a mask: the first query may look everywhere, each other query at some keys, but not at all of them."""
     x = draw(" ".join(map(str, sizes)))
     mask = x < -0.2
     mask.scatter_(-1, x.argmin(-1, keepdim=True), True)

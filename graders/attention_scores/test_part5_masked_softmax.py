@@ -22,7 +22,7 @@ from softmark import (
 
 
 def batch_for_masks(student, batch):
-    """The batch dimensions, or none if the student's part 4 errs and cannot process them."""
+    """Return the batch dimensions, or none if the student's part 4 errs and cannot process them."""
     if not errs(student.softmax_rows):
         return batch
     S = torch.ones(*batch, 5, 7, dtype=torch.float64)
@@ -81,7 +81,7 @@ def test_masked_softmax_blocked_row(student, batch):
 @pytest.mark.parametrize("blocked_are", ["high", "low"])
 @pytest.mark.parametrize("deep", [False, True], ids=["mild", "deep"])
 def test_masked_softmax_spread(student, deep, blocked_are):
-    """Nothing leaks from a blocked key, whatever its score is and however low those of the allowed keys are."""
+    """A blocked key leaks nothing, whatever its score is and however low those of the allowed keys are."""
     S, mask = draw("m n", m=6, n=7), sparse_mask(6, 7)
     depth = [0, 10, 100, 1000, 2000, 10_000] if deep else [0, 10, 20, 30, 50, 100]
     depth = torch.tensor(depth, dtype=S.dtype).unsqueeze(-1)

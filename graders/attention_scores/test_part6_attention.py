@@ -26,10 +26,10 @@ from softmark import (
 
 
 def processable(student, batch, n, dtype):
-    """The wanted sizes and dtype, or the nearest with which the student's earlier parts give results of the right form.
+    """Return the wanted sizes and dtype, or the nearest with which the student's earlier parts give the right form.
 
-    Without a batch if they know none; as many keys as queries if they exchange the two; the other dtype if they insist
-    on it, since A @ V needs one for both. Earlier parts that pass their own tests process anything.
+    There is no batch if they know none, as many keys as queries if they exchange the two, and the other dtype if they
+    insist on it, since A @ V needs one dtype for both. Earlier parts that pass their own tests process anything.
     """
     if not any(errs(part) for part in (student.scores, student.softmax_rows, student.masked_softmax)):
         return batch, n, dtype
@@ -54,7 +54,7 @@ def draw_queries_keys_values(student, batch=(), n=7, dtype=torch.float64):
 
 
 def sees_nowhere(student):
-    """Whether the student's part 5 makes zeros of a row without an allowed key; if not, part 6 is asked without one."""
+    """Return whether the student's part 5 makes zeros of a row without an allowed key; if not, part 6 draws none."""
     mask = torch.tensor([[True, True, False], [False, False, False]])
     return gives(mask / 2, student.masked_softmax, torch.zeros(2, 3), mask)
 

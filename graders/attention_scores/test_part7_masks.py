@@ -12,7 +12,7 @@ from softmark import agree, leaves_inputs, works_on_meta
 @weight(0.75)
 @visibility("after_published")
 def test_causal_mask(student):
-    """Who may look where from left to right."""
+    """The causal mask: each token may look at itself and to the left."""
     for n in (6, 3, 2, 1):
         agree(student.causal_mask, ref.causal_mask, n)
 
@@ -24,7 +24,7 @@ def test_causal_mask(student):
     "lengths", [[2, 5, 1, 4], [[3, 0, 5], [1, 4, 2]], [5, 0]], ids=["batch1", "batch2", "full_and_empty"]
 )
 def test_padding_mask(student, lengths):
-    """What is padding in each sequence."""
+    """The padding mask: the padding of each sequence is blocked."""
     agree(student.padding_mask, ref.padding_mask, torch.tensor(lengths), 5)
 
 

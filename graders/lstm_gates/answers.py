@@ -1,4 +1,4 @@
-"""What a student's answer must be before anything is made of it."""
+"""Checks the form of a student's answer before a test computes with it."""
 
 import torch
 
@@ -6,7 +6,7 @@ from softmark import Category, fail
 
 
 def three_of(answer):
-    """output, h and c of a student's answer (output, (h, c))."""
+    """Return output, h and c of a student's answer (output, (h, c)); fail if it has another form."""
     try:
         output, (h, c) = answer
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What a part that builds on earlier ones needs to be also right with the student's own: a mistake is charged once."""
+"""Charges a mistake once: a part that builds on earlier ones is also right with the student's own."""
 
 from graders.lstm_gates.inputs import gate_values, step_inputs
 from softmark import draw
@@ -7,7 +7,7 @@ STEP = ("gate_inputs", "gates", "next_state")
 
 
 def earlier(student, *names):
-    """The student's own versions of earlier parts."""
+    """Return the student's own versions of earlier parts, by name."""
     return {name: getattr(student, name) for name in names}
 
 

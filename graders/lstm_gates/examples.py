@@ -1,4 +1,4 @@
-"""The calls of the public worked examples; `softmark build` writes down what they answer."""
+"""The calls of the public worked examples; `softmark build` writes the reference's answers into the handout."""
 
 import torch
 
@@ -7,12 +7,12 @@ from softmark import example, module_example, numbers
 
 
 def halves(label, *shape):
-    """Numbers from -1 to 1, so that no gate is quite open or quite shut."""
+    """Return numbers from -1 to 1, so that no gate is quite open or quite shut."""
     return numbers(label, *shape) / 2
 
 
 def weights(D, H, P=None):
-    """W_ih, W_hh, b_ih, b_hh of a layer."""
+    """Return W_ih, W_hh, b_ih, b_hh of a layer."""
     return halves("W_ih", 4 * H, D), halves("W_hh", 4 * H, P or H), halves("b_ih", 4 * H), halves("b_hh", 4 * H)
 
 

@@ -35,7 +35,7 @@ def check_gradients(value_at, gradients_of, moves):
 
 
 def check_function_gradients(own, want, inputs, carried):
-    """The gradients of part 4 or 5, once its values are seen to be right."""
+    """Check the values of part 4 or 5, then the gradients."""
     agree(own, want, *inputs, carried=carried)
     moves = [like(value) for value in inputs]
 

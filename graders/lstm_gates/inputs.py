@@ -6,23 +6,23 @@ from softmark import draw
 
 
 def step_inputs(batch, d, p, h):
-    """x, h and the parameters of part 1; p is the width of the hidden state."""
+    """Draw x, h and the parameters of part 1; p is the width of the hidden state."""
     return draw("batch d", "batch p", "h4 d", "h4 p", "h4", "h4", batch=batch, d=d, p=p, h4=4 * h)
 
 
 def gate_values(batch, h):
-    """Gates as they come out of part 2, and a cell state that is often larger than 1."""
+    """Draw gates as they come out of part 2, and a cell state that is often larger than 1."""
     i, f, g, o, c = draw(*["batch h"] * 5, batch=batch, h=h)
     return torch.sigmoid(i), torch.sigmoid(f), torch.tanh(2 * g), torch.sigmoid(o), 3 * c
 
 
 def sequence_inputs(t, n, d, h, p=None):
-    """x, h0, c0 and the parameters of part 4; with p also W_hr of part 5."""
+    """Draw x, h0, c0 and the parameters of part 4; with p also W_hr of part 5."""
     specs = ["t n d", "n p", "n h", "h4 d", "h4 p", "h4", "h4", "p h"]
     drawn = draw(*specs, t=t, n=n, d=d, h=h, p=p or h, h4=4 * h)
     return drawn if p else drawn[:-1]
 
 
 def like(tensor):
-    """Random numbers in the shape of a tensor."""
+    """Draw random numbers in the shape of a tensor."""
     return draw(" ".join(map(str, tensor.shape)))

@@ -1,4 +1,4 @@
-"""Modules of part 6, the student's and the reference's: made, given weights, run."""
+"""Makes modules of part 6, gives them weights, and runs them."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from reference import lstm_gates as ref
 
 
 def random_weights(*sizes, **options):
-    """Weights of order one for every parameter of PyTorch's own module, by name."""
+    """Draw weights of order one for every parameter of PyTorch's own module, by name."""
     shapes = {name: value.shape for name, value in nn.LSTM(*sizes, **options).state_dict().items()}
     return {name: like(torch.empty(shape)) for name, shape in shapes.items()}
 

@@ -1,4 +1,4 @@
-"""The right pieces that wrong solutions of parts 4 to 7 are made of."""
+"""Right pieces of parts 4 to 7: a wrong solution is made of them, with one piece exchanged."""
 
 import torch
 
@@ -6,17 +6,17 @@ from reference import lstm_gates as ref
 
 
 def state_or_zeros(x, state, width):
-    """The state before the first step: what is given, or zeros."""
+    """Return the state before the first step: the given one, or zeros."""
     return x.new_zeros(x.shape[1], width) if state is None else state
 
 
 def right_step(x_t, h, c, weights):
-    """One right step."""
+    """Take one step."""
     return ref.next_state(*ref.gates(ref.gate_inputs(x_t, h, *weights)), c)
 
 
 def right_run(x, h0, c0, *weights):
-    """A whole sequence, right."""
+    """Run a whole sequence."""
     H = weights[1].shape[0] // 4
     h, c = state_or_zeros(x, h0, H), state_or_zeros(x, c0, H)
     output = []
@@ -30,12 +30,12 @@ NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 def parameters_of(self, k, suffix):
-    """The four parameters of a layer and direction."""
+    """Return the four parameters of a layer and direction."""
     return [getattr(self, f"{name}_l{k}{suffix}") for name in NAMES]
 
 
 def run_direction(self, k, suffix, x, h0, c0):
-    """One layer in one direction, right."""
+    """Run one layer in one direction."""
     if suffix == "":
         return ref.lstm(x, h0, c0, *parameters_of(self, k, suffix))
     y, state = ref.lstm(x.flip(0), h0, c0, *parameters_of(self, k, suffix))
@@ -43,22 +43,22 @@ def run_direction(self, k, suffix, x, h0, c0):
 
 
 def row_of_state(self, k, suffix):
-    """Which row of the states belongs to a layer and direction, right."""
+    """Return the row of the states that belongs to a layer and direction."""
     return k * len(self.suffixes) + self.suffixes.index(suffix)
 
 
 def drop(self, x):
-    """What happens between two layers, right."""
+    """Apply dropout between two layers."""
     return self.dropout(x)
 
 
 def leave(self, x):
-    """What happens before the first layer and after the last, right."""
+    """Leave the input as it is, before the first layer and after the last."""
     return x
 
 
 def side_by_side(halves):
-    """The two directions put together, right."""
+    """Put the two directions together."""
     return torch.cat(halves, dim=-1)
 
 
@@ -73,7 +73,7 @@ def run_layers(
     after=leave,
     join=side_by_side,
 ):
-    """The forward pass of part 6; what is right unless another piece is put in."""
+    """Run the forward pass of part 6, right unless another piece is put in."""
     h_n, c_n = [], []
     x = before(self, x)
     for k in range(self.num_layers):
@@ -91,7 +91,7 @@ def run_layers(
 
 
 def forward_again(x, h, c, W_ih, W_hh, b_ih, b_hh):
-    """The forward pass of the step: z, the gates and tanh(c_t)."""
+    """Return z, the gates and tanh(c_t) of the step's forward pass."""
     z = ref.gate_inputs(x, h, W_ih, W_hh, b_ih, b_hh)
     i, f, g, o = ref.gates(z)
     _, c_t = ref.next_state(i, f, g, o, c)
@@ -99,17 +99,17 @@ def forward_again(x, h, c, W_ih, W_hh, b_ih, b_hh):
 
 
 def from_gates(di, df, dg, do, i, f, g, o):
-    """dz from the gradients of the gates, right."""
+    """Return dz, given the gradients of the gates."""
     return torch.cat([di * i * (1 - i), df * f * (1 - f), dg * (1 - g**2), do * o * (1 - o)], dim=-1)
 
 
 def from_z(dz, dc, x, h, W_ih, W_hh):
-    """All the results of part 7 from dz and dc, right."""
+    """Return all results of part 7, given dz and dc."""
     return dz @ W_ih, dz @ W_hh, dc, dz.T @ x, dz.T @ h, dz.sum(dim=0), dz.sum(dim=0)
 
 
 def backward_step(x, h, c, W_ih, W_hh, b_ih, b_hh, dh_t, dc_t):
-    """Part 7, right."""
+    """Run part 7."""
     _, i, f, g, o, tanh_c = forward_again(x, h, c, W_ih, W_hh, b_ih, b_hh)
     dc_all = dc_t + dh_t * o * (1 - tanh_c**2)
     dz = from_gates(dc_all * g, dc_all * c, dc_all * i, dh_t * tanh_c, i, f, g, o)

@@ -1,8 +1,8 @@
 """Hidden tests: the LSTM gate equations, 20 points; part 1, the inputs of the gates.
 
-In every part from the isolated to the full: each test names one thing that can be wrong. A part that builds on earlier
-ones is also right with the student's own (`earlier_parts.py`), and where PyTorch has the same computation, its own
-module is asked, too (`pytorch.py`).
+Each test shows one thing that can be wrong, and the tests of a part go from the isolated to the full. A part that
+builds on earlier ones is also right with the student's own (`earlier_parts.py`). Where PyTorch has the same
+computation, the reference is compared with it (`pytorch.py`).
 """
 
 import pytest
@@ -17,7 +17,7 @@ from softmark import agree, gradients_agree, keeps_dtype, leaves_inputs
 @weight(0.5)
 @visibility("after_published")
 def test_gate_inputs_of_x(student):
-    """What comes from the input: W_ih x, with h and the biases zero."""
+    """The share of the input: W_ih x, with h and the biases zero."""
     x, h, W_ih, W_hh, b_ih, b_hh = step_inputs(batch=(5,), d=3, p=4, h=4)
     agree(student.gate_inputs, ref.gate_inputs, x, 0 * h, W_ih, W_hh, 0 * b_ih, 0 * b_hh)
 
@@ -26,7 +26,7 @@ def test_gate_inputs_of_x(student):
 @weight(0.5)
 @visibility("after_published")
 def test_gate_inputs_of_h(student):
-    """What comes from the previous hidden state: W_hh h, with x and the biases zero."""
+    """The share of the previous hidden state: W_hh h, with x and the biases zero."""
     x, h, W_ih, W_hh, b_ih, b_hh = step_inputs(batch=(5,), d=3, p=4, h=4)
     agree(student.gate_inputs, ref.gate_inputs, 0 * x, h, W_ih, W_hh, 0 * b_ih, 0 * b_hh)
 
@@ -35,7 +35,7 @@ def test_gate_inputs_of_h(student):
 @weight(0.5)
 @visibility("after_published")
 def test_gate_inputs_of_biases(student):
-    """What comes from the biases: b_ih + b_hh, with x and h zero."""
+    """The share of the biases: b_ih + b_hh, with x and h zero."""
     x, h, W_ih, W_hh, b_ih, b_hh = step_inputs(batch=(5,), d=3, p=4, h=4)
     agree(student.gate_inputs, ref.gate_inputs, 0 * x, 0 * h, W_ih, W_hh, b_ih, b_hh)
 

@@ -12,7 +12,7 @@ from softmark import agree, gradients_agree, keeps_dtype, leaves_inputs
 @weight(0.5)
 @visibility("after_published")
 def test_next_state_keeps(student):
-    """What is kept: the input gate is closed (i = 0)."""
+    """The cell keeps its content: the input gate is closed (i = 0)."""
     i, f, g, o, c = gate_values((5,), h=3)
     agree(student.next_state, ref.next_state, 0 * i, f, g, o, c)
 
@@ -21,7 +21,7 @@ def test_next_state_keeps(student):
 @weight(0.5)
 @visibility("after_published")
 def test_next_state_writes(student):
-    """What is written: the forget gate is closed (f = 0)."""
+    """The cell is written: the forget gate is closed (f = 0)."""
     i, f, g, o, c = gate_values((5,), h=3)
     agree(student.next_state, ref.next_state, i, 0 * f, g, o, c)
 

@@ -36,7 +36,7 @@ def test_module_parameters(student, num_layers, bidirectional):
 
 
 def spread(parameters, hidden_size):
-    """How the values of new parameters are spread; coarse enough to be the same for every draw."""
+    """Describe the spread of new parameters, so coarsely that every draw gives the same."""
     seen = {}
     for kind, first in (("weights", "weight"), ("biases", "bias")):
         values = torch.cat([value.flatten() for name, value in parameters.items() if name.startswith(first)])

@@ -13,7 +13,7 @@ from softmark import Category, Failed, agree, confirm_reference, draw, inherited
 
 
 def check_module(student, given, *sizes, t, n, **options):
-    """The student's module gives PyTorch's numbers, from a given state or from None."""
+    """Check that the student's module gives PyTorch's numbers, from a given state or from None."""
     weights = random_weights(*sizes, **options)
     rows = options.get("num_layers", 1) * (2 if options.get("bidirectional") else 1)
     x, h0, c0 = draw("t n d", "rows n h", "rows n h", t=t, n=n, d=sizes[0], h=sizes[1], rows=rows)

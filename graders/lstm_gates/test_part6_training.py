@@ -16,12 +16,12 @@ from softmark import Category, agree, draw, fail
 
 P = 0.3
 FATES = torch.tensor([0, 1, 1 / (1 - P), 1 / P]).double()
-"""What dropout may multiply an entry with: right, forgotten, right, the wrong way round."""
+"""Factors that dropout may multiply an entry with: right, forgotten, right, the wrong way round."""
 SITUATIONS = {"two layers in training": 2, "two layers in evaluation": 2, "one layer in training": 1}
 
 
 def answer_of(make, x, state, layers, training, dropout):
-    """Output and final hidden states of a new module with these layers, each of which begins with the same state."""
+    """Return output and final hidden states of a new module with these layers; all begin with the same state."""
     h0, c0 = (value.expand(len(layers), x.shape[1], -1) for value in state)
     module = make(x.shape[-1], h0.shape[-1], num_layers=len(layers), dropout=dropout)
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
@@ -38,10 +38,11 @@ def answer_of(make, x, state, layers, training, dropout):
 
 
 def dropout_seen(make, situation, zeros, state, below, above):
-    """What dropout did, told by what the module itself makes of entries that are dropped, left or scaled by hand.
+    """Describe what dropout did to the entries between two layers.
 
-    So it does not matter how a step computes. All sequences are the same, and few entries are on their way to the
-    upper layer: whatever can become of them is tried, and recognised in the first step of the output.
+    The module itself is run on entries that are dropped, left or scaled by hand, so it does not matter how a step
+    computes. All sequences are the same, and few entries are on their way to the upper layer: each fate of them is
+    tried, and recognised in the first step of the output.
     """
     entries = answer_of(make, zeros[:, :1], state, [below], False, 0.0)[0][:, 0]
     fates = torch.cartesian_prod(*[FATES] * len(entries[0]))
@@ -68,7 +69,7 @@ def dropout_seen(make, situation, zeros, state, below, above):
 
 
 def same_in_every_step(output):
-    """Whether sequences that fare alike in the first step (those that fare the most frequent way) do so in the next."""
+    """Return whether the sequences with the most frequent fate in the first step share a fate in the next."""
     telling = torch.arange(1, output.shape[-1] + 1).double().sqrt()  # one number for the entries of a row
     first, second = (output @ telling).mul(1e7).round()
     _, way, counts = first.unique(return_inverse=True, return_counts=True)

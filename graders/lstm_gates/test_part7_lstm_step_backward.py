@@ -10,7 +10,7 @@ from softmark import agree, confirm_reference, draw, keeps_dtype, leaves_inputs,
 
 
 def backward_inputs(n, d, h):
-    """x, h, c, the parameters of the step, and the gradients of its two results."""
+    """Draw x, h, c, the parameters of the step, and the gradients of its two results."""
     return draw("n d", "n h", "n h", "h4 d", "h4 h", "h4", "h4", "n h", "n h", n=n, d=d, h=h, h4=4 * h)
 
 
@@ -24,7 +24,7 @@ def autograd_step_backward(*inputs):
 
 
 def check_backward(student, *inputs):
-    """The student's gradients are autograd's."""
+    """Check that the student's gradients are autograd's."""
     confirm_reference(lambda: ref.lstm_step_backward(*inputs), lambda: autograd_step_backward(*inputs), "autograd")
     agree(student.lstm_step_backward, ref.lstm_step_backward, *inputs, carried=earlier(student, *STEP))
 

@@ -1,4 +1,4 @@
-"""The module of part 4 as the student, the reference and PyTorch make it."""
+"""Makes the module of part 4 three times: the student's, the reference's, PyTorch's own."""
 
 import math
 
@@ -9,7 +9,7 @@ from softmark import draw
 
 
 def modules(student, d_model, n_heads):
-    """The same module three times with the same random weights: the student's, the reference's, PyTorch's own."""
+    """Return the student's, the reference's and PyTorch's own module, all with the same random weights."""
     theirs = nn.MultiheadAttention(d_model, n_heads, batch_first=True).double()
     weights = {name: draw(" ".join(map(str, p.shape))) for name, p in theirs.named_parameters()}
     weights = {name: w / math.sqrt(d_model) if w.dim() == 2 else w for name, w in weights.items()}

@@ -1,6 +1,6 @@
 """Hidden tests: splitting the width into heads.
 
-From the isolated to the full: each test of this homework names one thing that can be wrong.
+Each test of this homework shows one thing that can be wrong, and the tests of a part go from the isolated to the full.
 """
 
 import pytest

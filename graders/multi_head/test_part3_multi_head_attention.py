@@ -19,15 +19,15 @@ TWO_WIDTHS = {"m": 7, "n": 5, "D_q": 10, "D_kv": 9, "h": 2, "d_k": 6, "d_v": 3}
 
 
 def self_problem(**sizes):
-    """As `problem`, every token looking at its own sequence."""
+    """Draw a problem in which every token looks at its own sequence."""
     X, _, *rest = problem(**sizes)
     return X, X, *rest
 
 
 def lowered(X_q, X_kv, W_Q, W_K, W_V, h, by=-12.0):
-    """The same problem with two features more, which add a number to all scores of every other query.
+    """Return the same problem with two features more, which add a number to all scores of every other query.
 
-    The softmax does not notice, but a blocked score that is filled with -10 does no longer look blocked there.
+    The softmax stays the same, but a blocked score that is filled with -10 no longer looks blocked there.
     """
     d_k = W_K.shape[-1] // h
     constant = torch.zeros(1, h * d_k, dtype=W_Q.dtype)
@@ -40,7 +40,7 @@ def lowered(X_q, X_kv, W_Q, W_K, W_V, h, by=-12.0):
 
 
 def with_switches(X):
-    """X with a feature that is 1 and 0 in turn, and one that is always 1."""
+    """Return X with a feature that is 1 and 0 in turn, and one that is always 1."""
     tokens = torch.arange(X.shape[-2])
     switches = torch.stack([(tokens % 2 == 0), (tokens >= 0)], dim=-1).to(X.dtype)
     return torch.cat([X, switches.expand(*X.shape[:-1], 2)], dim=-1)

@@ -1,7 +1,7 @@
 """Hidden tests: the module.
 
-They have a second witness: PyTorch's own module, whose weights everybody loads; a reference that disagreed with it
-would be the graders' error.
+Student and reference load the weights of PyTorch's own module. A reference that disagrees with it is an error of the
+grader.
 """
 
 import pytest
@@ -43,7 +43,7 @@ def run_torch(theirs, n_heads, X_q, X_kv=None, mask=None):
 
 
 def check_module(student, d_model, n_heads, *args, **kwargs):
-    """The student's module gives the numbers of the reference and of PyTorch."""
+    """Check that the student's module gives the numbers of the reference and of PyTorch."""
     own, ours, theirs = modules(student, d_model, n_heads)
     confirm_reference(
         lambda: ours(*args, **kwargs),

@@ -9,7 +9,7 @@ from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, r
 
 
 def learned(student, max_len, d):
-    """The student's module and the reference's, with the same table of random numbers."""
+    """Return the student's module and the reference's with the same random table, and the table."""
     table = draw("max_len d", max_len=max_len, d=d, dtype=torch.float32)
     theirs, ours = student.LearnedPositions(max_len, d), ref.LearnedPositions(max_len, d)
     theirs.load_state_dict({"table": table})

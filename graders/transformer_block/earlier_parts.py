@@ -1,4 +1,4 @@
-"""Each mistake is paid for once: what a later part takes from earlier ones, and what it is not charged for."""
+"""Charges a mistake once: a part that builds on earlier ones is also right with the student's own."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The calls of the public worked examples; `softmark build` writes down what they answer."""
+"""The calls of the public worked examples; `softmark build` writes the reference's answers into the handout."""
 
 import torch
 
@@ -7,7 +7,7 @@ from softmark import example, module_example, numbers
 
 
 def block_weights(D, d_ff):
-    """The dictionary p of a block."""
+    """Return the dictionary p of a block."""
     shapes = {
         **{f"W_{name}": (D, D) for name in "QKVO"}, **{f"b_{name}": (D,) for name in "QKVO"},
         "W1": (D, d_ff), "b1": (d_ff,), "W2": (d_ff, D), "b2": (D,),

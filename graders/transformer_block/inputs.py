@@ -1,4 +1,4 @@
-"""What the tests of several parts draw: masks, and the inputs and weights of a block."""
+"""Draws of the hidden tests of several parts: masks, and the inputs and weights of a block."""
 
 import math
 
@@ -35,7 +35,7 @@ USUAL = BLOCKS["three_heads"]
 
 
 def draw_block(batch=(), *, T, D, n_heads, d_ff):
-    """X, p and n_heads; what the sublayers put out is of order one."""
+    """Draw X, p and n_heads; the outputs of the sublayers are of order one."""
     X = draw("batch T D", batch=batch, T=T, D=D)
     p = {name: draw(spec, D=D, d_ff=d_ff) for name, spec in WEIGHTS.items()}
     return X, {name: of_order_one(w, fan_in=w.shape[0]) for name, w in p.items()}, n_heads
@@ -50,7 +50,7 @@ def scaled(p, names, factor):
 
 
 def draw_tiny_block(small, large=""):
-    """A problem in which ε matters: the tokens are small, and so is what is added to them."""
+    """Draw a problem in which ε matters: the tokens are small, and so are the numbers added to them."""
     X, p, n_heads = draw_block((6,), **USUAL)
     return 3e-3 * X, scaled(scaled(p, small, 1e-3), large, 300.0), n_heads
 
@@ -59,7 +59,7 @@ MASKS = ["causal", "padding", "each_example", "two_batch_axes"]
 
 
 def draw_mask(kind, T):
-    """A batch and a mask for it, as many examples as there are heads in USUAL."""
+    """Return a batch and a mask for it, with as many examples as there are heads in USUAL."""
     return {
         "causal": ((3,), causal_mask(T)),
         "padding": ((3,), padding_mask([T - 1, 2, T], T)),

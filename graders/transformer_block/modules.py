@@ -1,4 +1,4 @@
-"""What the tests of parts 5 and 6 share: modules with given weights, PyTorch's, the reference's and the student's."""
+"""Makes modules for the tests of parts 5 and 6: PyTorch's, the reference's and the student's, with given weights."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""The right pieces that mistakes of several parts are made of, so that each mistake shows its one wrong line."""
+"""Right pieces of several parts: a mistake is made of them, and shows its one wrong line."""
 
 import torch
 
@@ -6,7 +6,7 @@ from reference import transformer_block as ref
 
 
 def standardised(X, eps):
-    """(x - μ) / √(σ² + ε)."""
+    """Return (x - μ) / √(σ² + ε)."""
     mu = X.mean(dim=-1, keepdim=True)
     var = ((X - mu) ** 2).mean(dim=-1, keepdim=True)
     return (X - mu) / torch.sqrt(var + eps)
@@ -25,19 +25,19 @@ def network(X, p):
 
 
 def post_norm(X, p, attention):
-    """Part 3 as it should be, around any attention."""
+    """Run part 3 around any attention."""
     Y = norm1(X + attention(X), p)
     return norm2(Y + network(Y, p), p)
 
 
 def pre_norm(X, p, attention):
-    """Part 4 as it should be, around any attention."""
+    """Run part 4 around any attention."""
     Y = X + attention(norm1(X, p))
     return Y + network(norm2(Y, p), p)
 
 
 def attend(X_q, X_kv, p, n_heads, mask, factor=1.0):
-    """Attention of the tokens X_q to the tokens X_kv, its scores multiplied by one factor more."""
+    """Return the attention of the tokens X_q to the tokens X_kv, the scores multiplied by one factor more."""
     Q, K, V = X_q @ p["W_Q"] + p["b_Q"], X_kv @ p["W_K"] + p["b_K"], X_kv @ p["W_V"] + p["b_V"]
     Q, K, V = (Y.unflatten(-1, (n_heads, -1)).transpose(-3, -2) for Y in (Q, K, V))
     S = factor * Q @ K.transpose(-1, -2) / K.shape[-1] ** 0.5
@@ -64,7 +64,7 @@ def with_first_norm_twice(p):
 
 
 def blocking(mask):
-    """The mask read the wrong way round; a row that would see nothing sees everything, as a fill value makes it."""
+    """Return the mask read the wrong way round; a row that would see nothing sees everything, as with a fill value."""
     if mask is None:
         return None
     return ~mask | mask.all(dim=-1, keepdim=True)

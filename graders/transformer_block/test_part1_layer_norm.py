@@ -1,8 +1,8 @@
 """Hidden tests: the transformer block, 20 points. Part 1: layer norm.
 
-From the isolated to the full: each test names one thing that can be wrong. A part that builds on earlier ones is also
-right with the student's own earlier parts (`carried`), so that each mistake is paid for once. Parts 5 and 6 have a
-second witness, PyTorch's nn.TransformerEncoderLayer: a reference that disagreed with it would be the graders' error.
+Each test shows one thing that can be wrong, and the tests of a part go from the isolated to the full. A part that
+builds on earlier ones is also right with the student's own (`carried`), so each mistake is charged once. The reference
+of parts 5 and 6 is compared with PyTorch's nn.TransformerEncoderLayer.
 """
 
 import pytest
@@ -15,7 +15,7 @@ from softmark import Category, Failed, agree, draw, draw_integers, fail, gradien
 
 
 def draw_tokens(batch=(), T=5, d=6, dtype=torch.float64):
-    """X, gain and bias."""
+    """Draw X, gain and bias."""
     return draw("batch T d", "d", "d", batch=batch, T=T, d=d, dtype=dtype)
 
 

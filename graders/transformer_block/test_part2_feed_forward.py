@@ -12,7 +12,7 @@ WIDE, NARROW, SQUARE = {"T": 16, "d": 4, "d_ff": 7}, {"T": 16, "d": 6, "d_ff": 2
 
 
 def draw_feed_forward(batch=(), dtype=torch.float64, **sizes):
-    """X, W1, b1, W2, b2."""
+    """Draw X, W1, b1, W2, b2."""
     specs = "batch T d", "d d_ff", "d_ff", "d_ff d", "d"
     return draw(*specs, batch=batch, dtype=dtype, **sizes)
 
@@ -53,7 +53,7 @@ def test_feed_forward_tokens(student):
 
 
 def tokens_apart(got, X, *rest):
-    """Changing all other tokens does not change what comes out for a token."""
+    """Check that changing all other tokens does not change the output of a token."""
     others = torch.arange(X.shape[-2]) != 2
     try:
         ignores_padding(got, X, *rest, padding=others, compare=~others)

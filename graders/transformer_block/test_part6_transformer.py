@@ -51,7 +51,7 @@ TOKENS = {
 
 
 def draw_transformer_weights(vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
-    """Weights of order one by the names of the handout; those of the blocks are PyTorch's."""
+    """Draw weights of order one by the names of the handout; those of the blocks are PyTorch's."""
     weights = {"embed.weight": draw("V D", V=vocab_size, D=d_model), "positions": draw("L D", L=max_len, D=d_model)}
     for i in range(n_layers):
         block = draw_module_weights(d_model, n_heads, d_ff)
@@ -60,7 +60,7 @@ def draw_transformer_weights(vocab_size, max_len, d_model, n_heads, d_ff, n_laye
 
 
 def draw_ids(*shape):
-    """Token ids; 0 is among them."""
+    """Draw token ids; 0 is among them."""
     ids = draw_integers(0, VOCABULARY, "shape", shape=shape)
     ids[..., shape[-1] // 2] = 0
     return ids
