@@ -235,7 +235,9 @@ class TestResultsFile:
         assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("module", ["batch.one", "report.table", "cli.class_run", "cli.results", "batch.platform"])
+@pytest.mark.parametrize(
+    "module", ["batch.one", "feedback.terminal", "cli.class_run", "cli.results", "platforms.gradescope"]
+)
 def test_a_launcher_starts_without_torch(module: str) -> None:
     """Only the engine pays for that import, and shares it with all that is forked from it."""
     script = f"import sys, softmark.{module}; sys.exit('torch' in sys.modules)"
