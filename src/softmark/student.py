@@ -49,10 +49,10 @@ def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None
     """Return the result of the public tests on the functions of a namespace."""
     from softmark.check.checking import run_public_tests
     from softmark.check.missing_imports import of_namespace
-    from softmark.check.namespace import Notebook, keeping_generators
+    from softmark.check.namespace import NotebookNamespace, keeping_generators
     from softmark.intake.model import SubmittedFiles
 
-    notebook = Notebook(namespace)
+    notebook = NotebookNamespace(namespace)
     handed = SubmittedFiles("the notebook", notebook.files, tuple(notebook.files))
     handout = read_handout(folder)
     foreign = of_namespace(namespace, handout.wanted, handout.packages)

@@ -11,7 +11,7 @@ import pytest
 from softmark.authoring.plant import plant
 from softmark.course.homework import load_homework
 from softmark.grading.author_files import load_mistakes
-from softmark.verdict.mistakes import Entry
+from softmark.verdict.mistakes import RegisteredVariant
 from tests.support.tiny_homework import HEAD, course
 
 REFERENCE = '''"""Tiny."""
@@ -85,7 +85,7 @@ def halved(x):
 
 
 @pytest.fixture
-def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Entry]:
+def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, RegisteredVariant]:
     root = course(tmp_path, reference=REFERENCE, mistakes=VARIANTS)
     (root / "graders/tiny/pieces.py").write_text(PIECES)
     (root / "graders/tiny/mistakes").mkdir()
@@ -105,36 +105,36 @@ def run(source: str) -> dict[str, object]:
 class TestPlant:
     """The submission of a student who made exactly that mistake."""
 
-    def test_function(self, entries: dict[str, Entry]) -> None:
+    def test_function(self, entries: dict[str, RegisteredVariant]) -> None:
         """It takes the target's place and name, with what it uses carried along under names that clash with nothing."""
         names = run(plant(REFERENCE, entries["wrong_function"]))
         assert names["double"](1) == pytest.approx(10 + 3.141592653589793)  # type: ignore[operator]
         assert names["helper"](1) == 2  # type: ignore[operator]
         assert "wrong_function" not in names
 
-    def test_pieces_of_another_file(self, entries: dict[str, Entry]) -> None:
+    def test_pieces_of_another_file(self, entries: dict[str, RegisteredVariant]) -> None:
         """What a variant imports from the homework's other files is carried along as its own file's is."""
         source = plant(REFERENCE, entries["halved"])
         assert run(source)["double"](2) == 1.5  # type: ignore[operator]
         assert not any(word in source for word in ("graders", "unused"))
 
-    def test_method(self, entries: dict[str, Entry]) -> None:
+    def test_method(self, entries: dict[str, RegisteredVariant]) -> None:
         """A method is replaced inside its class."""
         names = run(plant(REFERENCE, entries["wrong_method"]))
         assert names["Net"]()(1) == 10  # type: ignore[operator]
 
-    def test_class(self, entries: dict[str, Entry]) -> None:
+    def test_class(self, entries: dict[str, RegisteredVariant]) -> None:
         """A class is replaced as a whole."""
         names = run(plant(REFERENCE, entries["WrongNet"]))
         assert names["Net"]()(1) == 2  # type: ignore[operator]
 
-    def test_nothing_of_the_registry_is_left(self, entries: dict[str, Entry]) -> None:
+    def test_nothing_of_the_registry_is_left(self, entries: dict[str, RegisteredVariant]) -> None:
         """No decorator, no `ref`, no words that name the mistake."""
         for entry in entries.values():
             source = plant(REFERENCE, entry)
             assert not any(word in source for word in ("mistake", "ref.", "says", "reference"))
 
-    def test_stands_by_itself(self, entries: dict[str, Entry]) -> None:
+    def test_stands_by_itself(self, entries: dict[str, RegisteredVariant]) -> None:
         """It imports nothing of the course's, which no submission can: the way to the reference is closed to it."""
         for entry in entries.values():
             imports = [

@@ -15,7 +15,7 @@ from softmark.batch.run import known
 from softmark.course.homework import Homework, load_homework
 from softmark.engines.messages import Setup
 from softmark.intake.model import Entry, SubmittedFiles
-from softmark.records.result import Student
+from softmark.records.result import Submitter
 from tests.support.classes import FILE, HELPER, NAME, WITH_A_HELPER
 
 MONDAY = datetime(2026, 3, 2, 12)
@@ -33,7 +33,7 @@ class Given:
 
 FILES = {FILE: WITH_A_HELPER.encode(), "helper.py": HELPER.encode(), "data.txt": b"1 2 3"}
 HANDED = SubmittedFiles(FILE, FILES, notes=("renamed",))
-ENTRY = Entry("ada", (Student("ada", "Ada"),), "class/ada", Given(HANDED), MONDAY, False, MONDAY)
+ENTRY = Entry("ada", (Submitter("ada", "Ada"),), "class/ada", Given(HANDED), MONDAY, False, MONDAY)
 
 
 def fingerprint(course: Path, entry: Entry = ENTRY, *, isolation: str = "full", timeout: float | None = None) -> str:
@@ -71,7 +71,7 @@ class TestFingerprint:
             replace(ENTRY, submitted_at=MONDAY + timedelta(seconds=1)),
             replace(ENTRY, due_at=None),
             replace(ENTRY, late=True),
-            replace(ENTRY, students=(Student("ada", "Ada L."),)),
+            replace(ENTRY, students=(Submitter("ada", "Ada L."),)),
         ],
         ids="main helper data more exchanged notes staff_notes refusal time due late name".split(),
     )

@@ -13,7 +13,7 @@ import pytest
 from softmark.intake.collect import collect
 from softmark.intake.model import Collection, Entry
 from softmark.intake.places import Unreadable
-from softmark.records.result import Student
+from softmark.records.result import Submitter
 from tests.support import exports
 from tests.support.exports import (
     FILE,
@@ -61,17 +61,17 @@ class TestGradescope:
             "submission_32": NOTEBOOK,
             "submission_33": f"expected {FILE}; found notes.docx",
         }
-        assert entries["submission_31"].students == (Student("1001", "Student One", "one@example.com"),)
+        assert entries["submission_31"].students == (Submitter("1001", "Student One", "one@example.com"),)
         assert entries["submission_31"].submitted_at == datetime(2026, 4, 26, 17, 34, tzinfo=UTC)
         assert entries["submission_31"].earlier == ("submitted at 2026-04-25 11:00:00.000000000 Z",)
         assert entries["submission_32"].students == (
-            Student("1002", 'Student "Two" É', "two@example.com"),
-            Student("three@example.com", "Student O'Three", "three@example.com"),
+            Submitter("1002", 'Student "Two" É', "two@example.com"),
+            Submitter("three@example.com", "Student O'Three", "three@example.com"),
         )
         assert entries["submission_32"].submitted_at == datetime(2026, 4, 27, 8, tzinfo=UTC)
         seven_west = timezone(timedelta(hours=-7))
         assert entries["submission_33"].submitted_at == datetime(2026, 4, 27, 1, tzinfo=seven_west)
-        assert entries["submission_33"].students == (Student("submission_33"),)
+        assert entries["submission_33"].students == (Submitter("submission_33"),)
 
     @both_ways
     def test_format_and_what_is_missing(self, made: Made, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ class TestCanvas:
             "onestudent_1001": FILE,
             "twostudent_1002": FILE,
         }
-        assert entries["onestudent_1001"].students == (Student("1001", "onestudent"),)
+        assert entries["onestudent_1001"].students == (Submitter("1001", "onestudent"),)
         assert {name: entry.late for name, entry in entries.items() if entry.late} == {
             "fivestudent_1005": True,
             "twostudent_1002": True,
@@ -143,7 +143,7 @@ class TestMoodle:
             "Student-Three_1003": f"expected {FILE}; found onlinetext.html",
             "Zoe-Two_1002": FILE,
         }
-        assert entries["Zoe-Two_1002"].students == (Student("1002", "Zoë Twó"),)
+        assert entries["Zoe-Two_1002"].students == (Submitter("1002", "Zoë Twó"),)
         assert format_of(exports.moodle(), made, tmp_path).format == "Moodle download"
 
     @both_ways
@@ -202,7 +202,7 @@ class TestPlain:
             "student_four": f"expected {FILE}; found student_four.docx",
         }
         assert {note for entry in entries.values() for note in entry.load(WANTED).notes} == set()
-        assert entries["student-two"].students == (Student("student-two", "student two"),)
+        assert entries["student-two"].students == (Submitter("student-two", "student two"),)
         assert [line.rpartition("/")[2] for line in collection.ignored] == ["README.md", "roster.csv"]
 
     @pytest.mark.parametrize("wrapping", ["", "class/", "a/b/c/"])

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.intake.gradescope import Assignment, Earlier, Metadata, read_metadata
-from softmark.records.result import Student
+from softmark.intake.gradescope import Assignment, EarlierAttempt, Metadata, read_metadata
+from softmark.records.result import Submitter
 
 PACIFIC = timezone(timedelta(hours=-7))
 DOCUMENTED = {
@@ -60,8 +60,8 @@ class TestDocumented:
             created_at=datetime(2018, 7, 1, 14, 22, 32, tzinfo=PACIFIC),
             method="upload",
             users=(
-                Student("one@example.com", "Student One", "one@example.com"),
-                Student("two@example.com", "Student Two", "two@example.com"),
+                Submitter("one@example.com", "Student One", "one@example.com"),
+                Submitter("two@example.com", "Student Two", "two@example.com"),
             ),
             assignment=Assignment(
                 id="25828",
@@ -74,8 +74,8 @@ class TestDocumented:
                 group_size=4,
             ),
             earlier=(
-                Earlier(datetime(2017, 4, 6, 14, 24, 48, tzinfo=PACIFIC), 0.0, autograder_error=True),
-                Earlier(datetime(2017, 4, 6, 14, 34, 48, tzinfo=PACIFIC), 12.5),
+                EarlierAttempt(datetime(2017, 4, 6, 14, 24, 48, tzinfo=PACIFIC), 0.0, autograder_error=True),
+                EarlierAttempt(datetime(2017, 4, 6, 14, 34, 48, tzinfo=PACIFIC), 12.5),
             ),
         )
 
@@ -87,7 +87,7 @@ class TestDocumented:
     def test_score_of_the_latest_from_its_results(self, tmp_path: Path) -> None:
         """An attempt without a score has that of its results."""
         found = read(tmp_path, {"previous_submissions": [{"results": {"score": "7.5"}}]})
-        assert found.earlier == (Earlier(score=7.5),)
+        assert found.earlier == (EarlierAttempt(score=7.5),)
 
 
 class TestOdd:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softmark.records.errors import UsageError
-from softmark.records.result import Excerpt, Graded, Student, Submission
+from softmark.records.result import Excerpt, Graded, Submission, Submitter
 from softmark.report.gradebook import GRADES, TESTS, write_gradebook
 from softmark.report.grades import without_mark
 from tests.support.classroom import (
@@ -187,7 +187,7 @@ class TestFiles:
         def many() -> Iterable[Graded]:
             for i in range(100):
                 printed = Excerpt(stdout=f"{i:04}" * 250_000)
-                yield one(f"s{i}", Student(id=f"{i:04}"), result=msgspec.structs.replace(graded(), printed=printed))
+                yield one(f"s{i}", Submitter(id=f"{i:04}"), result=msgspec.structs.replace(graded(), printed=printed))
 
         tracemalloc.start()
         write_gradebook(many(), tmp_path)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from softmark.records.result import Student
+from softmark.records.result import Submitter
 from softmark.report.gradebook import write_gradebook
 from softmark.report.grades import Grade, grades_of
 from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
@@ -65,8 +65,8 @@ class TestCanvas:
 class TestMoodle:
     def test_knows_a_student_by_number_or_email(self) -> None:
         """Who has neither is named, because Moodle would pass over the mark in silence."""
-        stranger = Student(id="ada", name="Lovelace, Ada")
-        by_number, by_email = Student(id="1001"), Student(id="ada", email="ada@example.org")
+        stranger = Submitter(id="ada", name="Lovelace, Ada")
+        by_number, by_email = Submitter(id="1001"), Submitter(id="ada", email="ada@example.org")
         graded = [grade for who in (stranger, by_number, by_email) for grade in grades_of(one("s1", who))]
         assert [grade.student for grade in unknown_to_moodle(graded)] == [stranger]
 

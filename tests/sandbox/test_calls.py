@@ -15,7 +15,7 @@ from torch import nn
 from softmark.sandbox.wire.protocol import Call
 from softmark.sandbox.worker.calls import SignatureMismatch, perform
 from softmark.sandbox.worker.forbidden import Guard
-from softmark.sandbox.worker.loading import StudentModule
+from softmark.sandbox.worker.loading import SubmissionModule
 
 NAN = float("nan")
 
@@ -45,7 +45,7 @@ def call(function: Any, *args: Any, **kwargs: Any) -> Any:
     """One plain call with its inputs watched, in this process."""
     module = types.ModuleType("hw")
     vars(module)["f"] = function
-    return perform(StudentModule(module, Guard([])), Call("f", args=list(args), kwargs=kwargs, watch=True))
+    return perform(SubmissionModule(module, Guard([])), Call("f", args=list(args), kwargs=kwargs, watch=True))
 
 
 CALLS: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (

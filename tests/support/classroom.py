@@ -5,20 +5,20 @@ from typing import Any
 
 import msgspec
 
-from softmark.records.result import CaseResult, Graded, Outcome, Result, Student
+from softmark.records.result import CaseResult, Graded, Outcome, Result, Submitter
 from tests.support.results import LATE, graded, handed_in, not_gradable, with_cases
 
-LOVELACE = Student(id="1001", name="Lovelace, Ada", email="ada@example.org")
-HOPPER = Student(id="1002", name="Hopper, Grace", email="grace@example.org")
-NOETHER = Student(id="1003", name="Noether, Emmy", email="emmy@example.org")
-TURING = Student(id="1004", name="Turing, Alan", email="alan@example.org")
-SHANNON = Student(id="1005", name="Shannon, Claude", email="claude@example.org")
+LOVELACE = Submitter(id="1001", name="Lovelace, Ada", email="ada@example.org")
+HOPPER = Submitter(id="1002", name="Hopper, Grace", email="grace@example.org")
+NOETHER = Submitter(id="1003", name="Noether, Emmy", email="emmy@example.org")
+TURING = Submitter(id="1004", name="Turing, Alan", email="alan@example.org")
+SHANNON = Submitter(id="1005", name="Shannon, Claude", email="claude@example.org")
 
 MONDAY = "2026-03-02T12:00:00+01:00"
 TUESDAY = "2026-03-03T12:00:00+01:00"
 
 
-def one(id: str, *students: Student, result: Result | None = None, **changes: Any) -> Graded:
+def one(id: str, *students: Submitter, result: Result | None = None, **changes: Any) -> Graded:
     return Graded(id=id, students=students, origin=f"export/{id}", result=result or graded(), **changes)
 
 

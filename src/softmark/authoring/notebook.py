@@ -37,7 +37,7 @@ _METADATA = {
 
 
 @dataclass(frozen=True)
-class Handout:
+class ReadmeSections:
     """The README of a homework: its title, and the text below each of its headings."""
 
     title: str
@@ -69,7 +69,7 @@ def notebook(source: str, readme: str, homework: Homework) -> bytes:
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def read_readme(readme: str, homework: Homework) -> Handout:
+def read_readme(readme: str, homework: Homework) -> ReadmeSections:
     """The handout by its headings; a `#` inside a code block is none."""
     title = re.match(r"# +(.*)\n", readme)
     if title is None:
@@ -80,10 +80,10 @@ def read_readme(readme: str, homework: Homework) -> Handout:
     sections = {
         heading[1]: readme[heading.end() : end].strip("\n") for heading, end in zip(headings, ends, strict=True)
     }
-    return Handout(title[1].strip(), sections)
+    return ReadmeSections(title[1].strip(), sections)
 
 
-def _section(part: Part, handout: Handout, homework: Homework) -> str:
+def _section(part: Part, handout: ReadmeSections, homework: Homework) -> str:
     """The handout's section on a part, with its heading: number, title, points."""
     for heading, text in handout.sections.items():
         found = _OF_A_PART.fullmatch(heading)

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from softmark.records.errors import ConfigError
-from softmark.verdict.mistakes import Entry
+from softmark.verdict.mistakes import RegisteredVariant
 
 _REFERENCE = "ref"
 _CARRIED, _ORIGINAL = "carried_", "original_"
@@ -36,7 +36,7 @@ class _Module:
     imports: dict[str, ast.stmt]
 
 
-def plant(reference: str, entry: Entry) -> str:
+def plant(reference: str, entry: RegisteredVariant) -> str:
     """The reference's source with the entry's variant in the place of its target."""
     module = _read(Path(entry.file))
     variant = module.definitions.get(entry.name)
@@ -188,7 +188,7 @@ def _replace(
     name: str,
     planted: ast.stmt,
     carried: list[ast.stmt],
-    entry: Entry,
+    entry: RegisteredVariant,
     *,
     keep: bool,
 ) -> None:
@@ -208,7 +208,7 @@ def _replace(
     tree.body[top:top] = carried
 
 
-def _index(body: list[ast.stmt], name: str, entry: Entry) -> int:
+def _index(body: list[ast.stmt], name: str, entry: RegisteredVariant) -> int:
     for position, node in enumerate(body):
         if isinstance(node, Definition) and node.name == name:
             return position

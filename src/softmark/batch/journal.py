@@ -28,7 +28,7 @@ import msgspec
 
 from softmark.records.errors import UsageError
 from softmark.records.record import Record
-from softmark.records.result import Adjustment, Graded, Result, Status, Student, decode, encode
+from softmark.records.result import Adjustment, Graded, Result, Status, Submitter, decode, encode
 from softmark.report.private import private_file, results_folder
 
 FILE = "gradebook.sqlite"
@@ -76,7 +76,7 @@ _KNOWN = """
 class Known(Record, frozen=True):
     """What is known about a submission besides its mark."""
 
-    students: tuple[Student, ...] = ()
+    students: tuple[Submitter, ...] = ()
     origin: str = ""
     submitted_at: str | None = None
     due_at: str | None = None

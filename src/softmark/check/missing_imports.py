@@ -43,7 +43,7 @@ class Foreign:
 
 
 @dataclass
-class _Own:
+class _OwnCode:
     """A definition of the student's own: the names that it uses, and the libraries that it imports inside, by line."""
 
     file: str
@@ -159,14 +159,14 @@ def _run(node: ast.AST) -> Iterator[ast.AST]:
         unseen += [child for child in ast.iter_child_nodes(place) if not any(child is out for out in left_out)]
 
 
-def _definitions(trees: list[tuple[str, ast.Module]]) -> dict[str, _Own]:
+def _definitions(trees: list[tuple[str, ast.Module]]) -> dict[str, _OwnCode]:
     """Return each function, class and variable outside of all functions, by name; the last of a name counts."""
-    own: dict[str, _Own] = {}
+    own: dict[str, _OwnCode] = {}
     for file, tree in reversed(trees):
         for node in tree.body:
             for name in _set_by(node):
                 uses = {part.id for part in _run(node) if isinstance(part, ast.Name)}
-                own[name] = _Own(file, node.lineno, uses, {library: line for library, _, line in _imports(node)})
+                own[name] = _OwnCode(file, node.lineno, uses, {library: line for library, _, line in _imports(node)})
     return own
 
 
@@ -178,7 +178,7 @@ def _set_by(node: ast.stmt) -> list[str]:
     return []
 
 
-def _reached(user: str, own: Mapping[str, _Own]) -> tuple[set[str], list[tuple[str, str, int]]]:
+def _reached(user: str, own: Mapping[str, _OwnCode]) -> tuple[set[str], list[tuple[str, str, int]]]:
     """Return all names that a function needs, directly or through others, and the imports inside them."""
     reached, unseen = set(), [user]
     while unseen:

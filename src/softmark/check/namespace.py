@@ -27,10 +27,10 @@ from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Done, Load, Probe, Request
 from softmark.sandbox.worker import Worker, calls, raised
 from softmark.sandbox.worker.forbidden import Guard
-from softmark.sandbox.worker.loading import StudentModule
+from softmark.sandbox.worker.loading import SubmissionModule
 
 
-class Notebook:
+class NotebookNamespace:
     """A sandbox in which every student process is the notebook itself."""
 
     level = Level.NONE
@@ -73,7 +73,7 @@ class _NotebookWorker(Worker):
         if isinstance(request, Load):
             module = types.ModuleType("notebook")
             vars(module).update({name: thing for name, thing in self._namespace.items() if not name.startswith("_")})
-            self._submission = StudentModule(module, Guard(request.rules))
+            self._submission = SubmissionModule(module, Guard(request.rules))
             return self._submission.told(request.wanted)
         if self._submission is None or isinstance(request, Probe):
             raise RuntimeError("a call arrived before the notebook was looked at")

@@ -33,15 +33,15 @@ SUSPICIOUS_RATIO, SUSPICIOUS_SIZE = 500, 1_000_000
 
 
 @dataclass(frozen=True)
-class Limits:
+class ArchiveLimits:
     """How much of an archive is looked at: its members, and the bytes of the list of them."""
 
     members: int
     list_bytes: int
 
 
-OF_A_STUDENT = Limits(5_000, 2_000_000)
-OF_A_CLASS = Limits(1_000_000, 400_000_000)
+OF_A_STUDENT = ArchiveLimits(5_000, 2_000_000)
+OF_A_CLASS = ArchiveLimits(1_000_000, 400_000_000)
 
 
 class _ListTooLong(Exception):
@@ -68,7 +68,7 @@ class _Contents:
 class Archive:
     """A zip archive; Refusal if it cannot be read as one."""
 
-    def __init__(self, file: BinaryIO, name: str, limits: Limits) -> None:
+    def __init__(self, file: BinaryIO, name: str, limits: ArchiveLimits) -> None:
         self.name = name
         self.refused: list[str] = []
         """Members whose names could lead out of the archive, or that are there to be misread."""

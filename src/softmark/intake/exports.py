@@ -7,8 +7,8 @@ oneastudent_LATE_1001_500123_attention_scores-1.py
 
 Moodle's "Download all submissions" is a folder for each student, or (a teacher's choice) one flat folder:
 
-Student One_1001_assignsubmission_file/attention_scores.py     (older versions: `..._file_/`)
-Student One_1001_assignsubmission_file_attention_scores.py
+Submitter One_1001_assignsubmission_file/attention_scores.py     (older versions: `..._file_/`)
+Submitter One_1001_assignsubmission_file_attention_scores.py
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from softmark.intake.model import Collection, Entry, RefusedSource
 from softmark.intake.names import key, safe_id, show
 from softmark.intake.places import FOLDER, Item, Place
 from softmark.intake.plain import by_name, named
-from softmark.records.result import Student
+from softmark.records.result import Submitter
 
 _REST = r"_(?:(?P<file>\d+)_(?P<original>.+)|(?P<entered>(?:text|link)\.html))"
 _USER = r"(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
@@ -135,7 +135,7 @@ def _canvas_entry(place: Place, uploads: list[_Upload]) -> Entry:
     newest = max(last.values(), key=lambda upload: upload.order[1])
     return Entry(
         id=safe_id("_".join(filter(None, (newest.student, newest.user)))),
-        students=(Student(newest.user, show(newest.student)),),
+        students=(Submitter(newest.user, show(newest.student)),),
         origin=", ".join(f"{place.origin}/{upload.shown}" for upload in last.values()),
         source=Pieces(tuple(Piece(place, upload.item, (upload.original,)) for upload in last.values())),
         late=newest.late,
@@ -192,7 +192,7 @@ def _moodle_entry(place: Place, matches: list[_Match]) -> Entry:
     _, name = handed_in[0]
     return Entry(
         id=safe_id(name["prefix"]),
-        students=(Student(name["participant"] or safe_id(name["prefix"]), show(name["student"])),),
+        students=(Submitter(name["participant"] or safe_id(name["prefix"]), show(name["student"])),),
         origin=", ".join(f"{place.origin}/{show(item.name)}" for item, _ in handed_in),
         source=Pieces(tuple(Piece(place, item, _called(item, match)) for item, match in handed_in)),
     )

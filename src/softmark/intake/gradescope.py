@@ -2,7 +2,7 @@
 
     submission_123:
       :submitters:
-      - :name: Student One
+      - :name: Submitter One
         :sid: '1001'
         :email: one@example.com
       :created_at: 2026-04-26 17:34:00.861687000 Z
@@ -35,7 +35,7 @@ from softmark.intake.model import Collection, Entry
 from softmark.intake.names import moment, safe_id, show
 from softmark.intake.places import FILE, FOLDER, Item, Place, Refusal, Unreadable, read
 from softmark.intake.plain import by_name
-from softmark.records.result import Student
+from softmark.records.result import Submitter
 
 METADATA, LARGEST_METADATA = "submission_metadata.yml", 400_000_000
 _FOLDER = re.compile(r"submission_\w+")
@@ -74,7 +74,7 @@ def recognise_gradescope(place: Place, items: list[Item], homework: Homework) ->
 def _entry(place: Place, item: Item, record: ExportRecord) -> Entry:
     return Entry(
         id=safe_id(item.name),
-        students=tuple(map(_submitter, record.submitters)) or (Student(item.name),),
+        students=tuple(map(_submitter, record.submitters)) or (Submitter(item.name),),
         origin=f"{place.origin}/{item.name}",
         source=Pieces((Piece(place, item, ()),)),
         submitted_at=moment(record.created_at),
@@ -82,9 +82,9 @@ def _entry(place: Place, item: Item, record: ExportRecord) -> Entry:
     )
 
 
-def _submitter(submitter: dict[str, str]) -> Student:
+def _submitter(submitter: dict[str, str]) -> Submitter:
     name, email = show(submitter.get("name", "")), show(submitter.get("email", ""))
-    return Student(show(submitter.get("sid", "")) or email or name, name, email)
+    return Submitter(show(submitter.get("sid", "")) or email or name, name, email)
 
 
 def read_export(lines: Iterable[bytes]) -> dict[str, ExportRecord]:
@@ -139,7 +139,7 @@ METADATA_JSON, _LARGEST_JSON = "submission_metadata.json", 50_000_000
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierAttempt:
     """An earlier attempt, as the platform remembers it."""
 
     submitted_at: datetime | None = None
@@ -171,9 +171,9 @@ class Metadata:
     id: str = ""
     created_at: datetime | None = None
     method: str = ""
-    users: tuple[Student, ...] = ()
+    users: tuple[Submitter, ...] = ()
     assignment: Assignment = Assignment()
-    earlier: tuple[Earlier, ...] = ()
+    earlier: tuple[EarlierAttempt, ...] = ()
     """In the platform's order: the latest last."""
     staff_notes: tuple[str, ...] = ()
 
@@ -201,9 +201,9 @@ def read_metadata(path: Path) -> Metadata:
     )
 
 
-def _student(user: _Table) -> Student:
+def _student(user: _Table) -> Submitter:
     name, email = show(user.text("name")), show(user.text("email"))
-    return Student(id=email or show(user.text("id")), name=name, email=email)
+    return Submitter(id=email or show(user.text("id")), name=name, email=email)
 
 
 def _assignment(about: _Table) -> Assignment:
@@ -221,11 +221,11 @@ def _assignment(about: _Table) -> Assignment:
     )
 
 
-def _earlier(about: _Table) -> Earlier:
+def _earlier(about: _Table) -> EarlierAttempt:
     score = about.number("score")
     if score is None:  # only the latest one has its results
         score = about.table("results").number("score")
-    return Earlier(about.time("submission_time"), score, about.truth("autograder_error"))
+    return EarlierAttempt(about.time("submission_time"), score, about.truth("autograder_error"))
 
 
 class _Table:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from softmark.course.homework import Homework
-from softmark.records.result import Student
+from softmark.records.result import Submitter
 
 
 class Source(Protocol):
@@ -40,7 +40,7 @@ class Entry:
 
     id: str
     """Unique in its collection, safe as a folder's name, the same in every run."""
-    students: tuple[Student, ...]
+    students: tuple[Submitter, ...]
     origin: str
     """Where in the source it lies, as a person would say it."""
     source: Source

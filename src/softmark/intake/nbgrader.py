@@ -16,7 +16,7 @@ from softmark.intake.model import Collection, Entry
 from softmark.intake.names import ending, moment, safe_id, show
 from softmark.intake.places import FOLDER, Item, Place, Refusal
 from softmark.intake.plain import by_name, contents, holds, holds_somewhere, of_folder, visible
-from softmark.records.result import Student
+from softmark.records.result import Submitter
 
 SUBMITTED, TIMESTAMP = "submitted", "timestamp.txt"
 _FOLDERS = {"source", "release", SUBMITTED, "autograded", "feedback"}
@@ -25,7 +25,7 @@ _BESIDE = "it lies beside nbgrader's own folders, so it is not graded"
 
 
 @dataclass(frozen=True)
-class _Attempt:
+class _AssignmentFolder:
     """One assignment's folder of one student."""
 
     place: Place
@@ -47,11 +47,11 @@ class _Attempt:
 
 
 @dataclass(frozen=True)
-class _Student:
+class _StudentFolder:
     """A folder that may be a student's, and the folders of assignments in it."""
 
     item: Item
-    attempts: list[_Attempt]
+    attempts: list[_AssignmentFolder]
 
     @property
     def stamped(self) -> bool:
@@ -93,7 +93,7 @@ def recognise_nbgrader(place: Place, items: list[Item], homework: Homework) -> C
 
 
 def _by_assignment(
-    place: Place, students: list[_Student], known: set[str], timed: bool, homework: Homework
+    place: Place, students: list[_StudentFolder], known: set[str], timed: bool, homework: Homework
 ) -> Collection:
     """Return each student's attempt at the homework; who has other assignments only has handed in nothing."""
     usual = _usual(students)
@@ -111,7 +111,7 @@ def _by_assignment(
     return Collection("", tuple(entries), tuple(ignored))
 
 
-def _usual(students: list[_Student]) -> str:
+def _usual(students: list[_StudentFolder]) -> str:
     """Return the name under which most hand in the homework; one student alone does not make it."""
     often = Counter(attempt.item.name for student in students for attempt in student.attempts)
     holding = Counter(attempt.item.name for student in students for attempt in student.attempts if attempt.holds)
@@ -119,7 +119,9 @@ def _usual(students: list[_Student]) -> str:
     return max(several, key=lambda name: (holding[name], often[name]), default="")
 
 
-def _most(place: Place, students: list[_Student], fits: Callable[[_Student], bool], homework: Homework) -> bool:
+def _most(
+    place: Place, students: list[_StudentFolder], fits: Callable[[_StudentFolder], bool], homework: Homework
+) -> bool:
     """Return whether more students fit than there are others who handed in the homework."""
     others = [student.item for student in students if not fits(student)]
     more = len(students) - len(others)
@@ -130,14 +132,14 @@ def _most(place: Place, students: list[_Student], fits: Callable[[_Student], boo
     return more > 0
 
 
-def _student(place: Place, item: Item, homework: Homework) -> _Student:
+def _student(place: Place, item: Item, homework: Homework) -> _StudentFolder:
     student = place.enter(item.name)
     attempts = []
     for folder in _folders(place, item):
         inner = student.enter(folder.name)
         inside = contents(inner)
-        attempts.append(_Attempt(inner, folder, inside, holds(inside, homework)))
-    return _Student(item, attempts)
+        attempts.append(_AssignmentFolder(inner, folder, inside, holds(inside, homework)))
+    return _StudentFolder(item, attempts)
 
 
 def _may_be_handed_in(place: Place, item: Item, homework: Homework) -> bool:
@@ -148,7 +150,7 @@ def _folders(place: Place, item: Item) -> list[Item]:
     return [folder for folder in visible(contents(place.enter(item.name))) if folder.kind == FOLDER]
 
 
-def _counted(attempts: list[_Attempt], usual: str) -> list[_Attempt]:
+def _counted(attempts: list[_AssignmentFolder], usual: str) -> list[_AssignmentFolder]:
     """The assignment that is graded, the latest first: what holds the file, or what it is in for the others."""
     holding = [attempt for attempt in attempts if attempt.holds]
     if not holding:
@@ -161,13 +163,13 @@ def _comparable(when: datetime | None) -> float:
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() if when else 0.0
 
 
-def _entry(student: Item, counted: list[_Attempt], timed: bool) -> Entry:
+def _entry(student: Item, counted: list[_AssignmentFolder], timed: bool) -> Entry:
     latest, *earlier = counted
     identity = safe_id(student.name)
     pieces = [Piece(latest.place, item, (item.name,)) for item in latest.items if item.name != TIMESTAMP]
     return Entry(
         identity,
-        (Student(identity, show(student.name)),),
+        (Submitter(identity, show(student.name)),),
         latest.place.origin,
         Pieces(tuple(pieces)),
         submitted_at=latest.submitted_at if timed else None,

@@ -166,7 +166,7 @@ class _Sheet(msgspec.Struct):
     cells: list[_Cell]
 
 
-class _Metadata(msgspec.Struct):
+class _NotebookMetadata(msgspec.Struct):
     language_info: msgspec.Raw = _NONE
     kernelspec: msgspec.Raw = _NONE
 
@@ -175,7 +175,7 @@ class _Book(msgspec.Struct):
     """A notebook as Jupyter writes it; version 3 had the cells in worksheets."""
 
     nbformat: float
-    metadata: _Metadata
+    metadata: _NotebookMetadata
     cells: list[_Cell] | msgspec.UnsetType = msgspec.UNSET
     worksheets: list[_Sheet] | msgspec.UnsetType = msgspec.UNSET
 
@@ -195,7 +195,9 @@ def _in_form(data: bytes) -> dict[str, Json] | None:
     """Return nbformat, metadata and cells of a notebook in the form; None if it is in another one."""
     try:
         book = msgspec.json.decode(data, type=_Book)
-        about = {name: _value(getattr(book.metadata, name), LARGEST_LANGUAGE) for name in _Metadata.__struct_fields__}
+        about = {
+            name: _value(getattr(book.metadata, name), LARGEST_LANGUAGE) for name in _NotebookMetadata.__struct_fields__
+        }
         content: dict[str, Json] = {"nbformat": book.nbformat, "metadata": about}
         if book.cells is not msgspec.UNSET:
             content["cells"] = _texts(book.cells)

@@ -25,12 +25,12 @@ from softmark.engines.local import EngineFailed, Grader
 from softmark.engines.messages import Setup
 from softmark.intake.choose import Pieces
 from softmark.intake.contents import Piece
-from softmark.intake.gradescope import METADATA_JSON, Earlier, Metadata, read_metadata
+from softmark.intake.gradescope import METADATA_JSON, EarlierAttempt, Metadata, read_metadata
 from softmark.intake.model import Entry
 from softmark.intake.names import safe_id
 from softmark.intake.places import FOLDER, Folder, Item
 from softmark.records.errors import ConfigError, UsageError
-from softmark.records.result import Result, Status, Student, decode, encode, not_gradable
+from softmark.records.result import Result, Status, Submitter, decode, encode, not_gradable
 
 DEFAULT_SECONDS = 540.0
 """A minute less than Gradescope's default."""
@@ -116,7 +116,7 @@ class _HandedIn:
         about = read_metadata(place.root / METADATA_JSON)
         entry = Entry(
             id=safe_id(about.id or "submission"),
-            students=about.users or (Student("submission"),),
+            students=about.users or (Submitter("submission"),),
             origin="submission",
             source=Pieces((Piece(Folder(place.root, place.root.name), Item("submission", FOLDER), ()),)),
             submitted_at=about.created_at,
@@ -185,7 +185,7 @@ def _attempt(homework: Homework, about: Metadata) -> Attempt | None:
     return attempt(homework.attempts, about.created_at, [t for one in about.earlier if (t := _counting(one))])
 
 
-def _counting(one: Earlier) -> datetime | None:
+def _counting(one: EarlierAttempt) -> datetime | None:
     return None if one.autograder_error else one.submitted_at
 
 

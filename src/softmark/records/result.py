@@ -256,7 +256,7 @@ class Result(Record, frozen=True):
         )
 
 
-class Student(Record, frozen=True):
+class Submitter(Record, frozen=True):
     """A student, as far as the source of the submissions names one."""
 
     id: str
@@ -269,7 +269,7 @@ class Graded(Record, frozen=True):
 
     id: str
     """Unique in the class, stable between runs, and safe as the name of a folder."""
-    students: tuple[Student, ...]
+    students: tuple[Submitter, ...]
     origin: str
     """The place in the source where it was found, as a person would say it."""
     result: Result

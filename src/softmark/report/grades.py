@@ -12,13 +12,13 @@ import msgspec
 
 from softmark.records.points import total
 from softmark.records.record import Record
-from softmark.records.result import Graded, PartResult, Status, Student
+from softmark.records.result import Graded, PartResult, Status, Submitter
 
 
 class Grade(Record, frozen=True):
     """What one student got."""
 
-    student: Student
+    student: Submitter
     submission: str
     """The id of the submission it was earned with, which is also the name of the folder with the feedback."""
     origin: str
@@ -43,7 +43,7 @@ def grades_of(graded: Graded) -> tuple[Grade, ...]:
     """The grade of every student who handed this in; of a submission that names nobody, one by its own name."""
     result = graded.result
     late = result.lateness
-    students = graded.students or (Student(id=graded.id),)
+    students = graded.students or (Submitter(id=graded.id),)
     return tuple(
         Grade(
             student=student if student.id else msgspec.structs.replace(student, id=graded.id),
@@ -102,7 +102,7 @@ def _instant(time: str | None) -> datetime:
     return instant if instant.utcoffset() is not None else instant.replace(tzinfo=UTC)
 
 
-def _notes(graded: Graded, student: Student) -> Iterable[str]:
+def _notes(graded: Graded, student: Submitter) -> Iterable[str]:
     result = graded.result
     yield result.reason
     others = [other.name or other.id for other in graded.students if other != student]

@@ -25,7 +25,7 @@ from softmark.sandbox.wire import protocol
 from softmark.sandbox.wire.protocol import Call, CallResult, Rule
 from softmark.sandbox.worker import Worker, forbidden
 from softmark.sandbox.worker.forbidden import Guard
-from softmark.sandbox.worker.loading import StudentModule
+from softmark.sandbox.worker.loading import SubmissionModule
 
 _RULE = Rule(names=("torch.cdist",), ops=("aten::_cdist_*",))
 
@@ -50,7 +50,7 @@ def rehearse() -> None:
     chance = random.getstate(), np.random.get_state(), torch.get_rng_state()
     module = types.ModuleType("rehearsal")
     module.__dict__.update(scores=_scores, Projection=_Projection)
-    worker = Worker(os.getcwd(), StudentModule(module, Guard([_RULE])))
+    worker = Worker(os.getcwd(), SubmissionModule(module, Guard([_RULE])))
     q, k = torch.ones(2, 3), torch.ones(4, 3)
     with warnings.catch_warnings():
         _answer(worker, Call(target="scores", args=[q, k], seed=1, watch=True))

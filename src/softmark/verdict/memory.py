@@ -39,22 +39,22 @@ Key = tuple[str, str]
 
 
 @dataclass
-class _Entry:
+class _Remembered:
     want: Any
     """The reference that the truth is of."""
     truth: Truth
     bytes: int
 
 
-class _Entries(OrderedDict[tuple[Key, bytes], _Entry]):
+class _Entries(OrderedDict[tuple[Key, bytes], _Remembered]):
     """The truths, the one used last at the end."""
 
     def __init__(self) -> None:
         super().__init__()
         self.bytes = 0
-        self.of_truth: dict[int, _Entry] = {}
+        self.of_truth: dict[int, _Remembered] = {}
 
-    def add(self, key: tuple[Key, bytes], entry: _Entry) -> None:
+    def add(self, key: tuple[Key, bytes], entry: _Remembered) -> None:
         self.forget(key)
         self[key] = self.of_truth[id(entry.truth)] = entry
         self.bytes += entry.bytes
@@ -84,7 +84,7 @@ def remembered(key: Key, want: Any, inputs: Any, compute: Callable[[], Truth]) -
     truth = compute()
     size = _OF_A_TRUTH + _OF_ITS_NUMBER * _numbers_of(truth) + size_of((truth.args, truth.kwargs))
     if size <= LARGEST:
-        _ENTRIES.add((key, digest), _Entry(want, truth, size))
+        _ENTRIES.add((key, digest), _Remembered(want, truth, size))
     return truth
 
 

@@ -22,7 +22,7 @@ class MistakeError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class RegisteredVariant:
     """A variant of a reference function, method or class."""
 
     name: str
@@ -38,7 +38,7 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Mistake(Entry):
+class Mistake(RegisteredVariant):
     """A wrong variant, and how to tell a student that it is theirs."""
 
     says: str
@@ -50,7 +50,7 @@ class Mistake(Entry):
 
 
 @dataclass(frozen=True, eq=False)
-class Equivalent(Entry):
+class Equivalent(RegisteredVariant):
     """Another right way to write the same function."""
 
 
@@ -128,7 +128,7 @@ def _place(variant: Any) -> tuple[str, int]:
     return code.co_filename, code.co_firstlineno
 
 
-def _refused(entry: Entry, reason: str) -> MistakeError:
+def _refused(entry: RegisteredVariant, reason: str) -> MistakeError:
     return MistakeError(f"{entry.file}:{entry.line}: {entry.name}: {reason}")
 
 
@@ -142,7 +142,7 @@ def _check_words(entry: Mistake) -> None:
         raise _refused(entry, f"worth is {worth}, it must be at least 0 and less than 1")
 
 
-def _check_fit(entry: Entry) -> None:
+def _check_fit(entry: RegisteredVariant) -> None:
     target, variant = entry.target, entry.variant
     if not inspect.isfunction(target) and not inspect.isclass(target):
         raise _refused(entry, f"the target is {type(target).__name__}, not a reference function, method or class")

@@ -22,7 +22,7 @@ import torch
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class Precision:
     """How answers of one precision are judged."""
 
     dtype: torch.dtype
@@ -33,12 +33,12 @@ class Level:
     """In units of the largest true value."""
 
 
-DOUBLE = Level(torch.float64, 2.0**-24, 512.0, 2.0**-44)
-SINGLE = Level(torch.float32, 2.0**-24, 512.0, 2.0**-21)
-FREE = Level(torch.float64, 2.0**-24, 512.0, SINGLE.dust)
+DOUBLE = Precision(torch.float64, 2.0**-24, 512.0, 2.0**-44)
+SINGLE = Precision(torch.float32, 2.0**-24, 512.0, 2.0**-21)
+FREE = Precision(torch.float64, 2.0**-24, 512.0, SINGLE.dust)
 """A table that is made of sizes only may have been made in float32 and widened, or found by solving equations."""
-HALF = Level(torch.float16, 2.0**-11, 10.0, 2.0**-10)
-BRAIN = Level(torch.bfloat16, 2.0**-8, 10.0, 2.0**-7)
+HALF = Precision(torch.float16, 2.0**-11, 10.0, 2.0**-10)
+BRAIN = Precision(torch.bfloat16, 2.0**-8, 10.0, 2.0**-7)
 
 _LEVELS = {level.dtype: level for level in (DOUBLE, SINGLE, HALF, BRAIN)}
 _LEVELS[torch.complex128] = DOUBLE
@@ -48,7 +48,7 @@ NOTHING = 1e-300
 """Keeps the ratio of a zero error to a zero tolerance a number."""
 
 
-def level_of(answer: torch.dtype, coarsest_input: torch.dtype) -> Level:
+def level_of(answer: torch.dtype, coarsest_input: torch.dtype) -> Precision:
     """The level of an answer: its own precision, or that of half-precision inputs, whichever is coarser."""
     own, inputs = _LEVELS.get(answer, DOUBLE), _LEVELS.get(coarsest_input, DOUBLE)
     return inputs if inputs.roundoff > own.roundoff else own
@@ -60,7 +60,7 @@ def _size(truth: torch.Tensor) -> tuple[torch.Tensor, float]:
     return size, float(size.max()) if size.numel() else 0.0
 
 
-def tolerance(level: Level, truth: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+def tolerance(level: Precision, truth: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
     """How far each element may be off."""
     size, scale = _size(truth)
     return noise.add(size, alpha=2 * level.roundoff).mul_(level.factor).add_(level.dust * scale + NOTHING)

@@ -13,7 +13,7 @@ from softmark.verdict.leaves import flatten, is_numeric, map_tensors, tensor_of,
 from softmark.verdict.memory import remembered
 from softmark.verdict.noise import default_float64, noise
 from softmark.verdict.plant import instead
-from softmark.verdict.tolerance import DOUBLE, FREE, Level, level_of, plain_noise, tolerance
+from softmark.verdict.tolerance import DOUBLE, FREE, Precision, level_of, plain_noise, tolerance
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Truth:
     outcomes: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     """What mistakes give on the same inputs, as far as it was found out (outcome.py)."""
     _noises: dict[float, list[torch.Tensor]] = field(default_factory=dict)
-    _tolerances: dict[Level, list[torch.Tensor]] = field(default_factory=dict)
+    _tolerances: dict[Precision, list[torch.Tensor]] = field(default_factory=dict)
 
-    def level(self, answer: torch.dtype) -> Level:
+    def level(self, answer: torch.dtype) -> Precision:
         """How an answer of this precision is judged."""
         level = level_of(answer, self.coarsest_input)
         return FREE if self.own_precision and level is DOUBLE else level
 
-    def tolerance(self, level: Level, leaf: int) -> torch.Tensor:
+    def tolerance(self, level: Precision, leaf: int) -> torch.Tensor:
         """The tolerance of one leaf for answers of a level; the noise is measured on first use."""
         if level not in self._tolerances:
             noises = self.noise(level.roundoff)

@@ -155,15 +155,15 @@ _CONDITIONS: dict[str, tuple[_Condition, ...]] = {
 
 
 @dataclass(frozen=True)
-class _Machine:
+class _Architecture:
     audit_name: int  # how the kernel names the calling convention
     column: int  # in _TABLE
     foreign_from: int | None  # numbers from here on are another convention in disguise
 
 
 _MACHINES = {
-    "x86_64": _Machine(0xC000003E, 0, foreign_from=0x40000000),  # x32
-    "aarch64": _Machine(0xC00000B7, 1, foreign_from=None),
+    "x86_64": _Architecture(0xC000003E, 0, foreign_from=0x40000000),  # x32
+    "aarch64": _Architecture(0xC00000B7, 1, foreign_from=None),
 }
 
 # BPF: load a word of the call's description, mask it, compare and jump, return an answer.

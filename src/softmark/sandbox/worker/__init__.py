@@ -103,7 +103,7 @@ def serve_spawned(directory: str, requests: int, replies: int) -> None:
 class Worker:
     """Answers requests until the wire ends."""
 
-    def __init__(self, scratch: str, submission: loading.StudentModule | None = None) -> None:
+    def __init__(self, scratch: str, submission: loading.SubmissionModule | None = None) -> None:
         self._scratch = scratch
         self._pid = os.getpid()
         self._initial = reset.Snapshot.take()

@@ -29,7 +29,7 @@ from softmark.sandbox.wire import Handle, Meta
 from softmark.sandbox.wire.protocol import RESULTS, Call, CallResult
 from softmark.sandbox.worker import inputs
 from softmark.sandbox.worker.devices import CPU, Device, Pretended, map_tensors, tensors_in
-from softmark.sandbox.worker.loading import StudentModule
+from softmark.sandbox.worker.loading import SubmissionModule
 from softmark.sandbox.worker.warned import at_the_students_line
 
 _COMPUTES = ("plain", "vjp", "count_ops")  # the ways whose value belongs where it was computed from
@@ -43,7 +43,7 @@ class SignatureMismatch(TypeError):
     """The student's function does not take the arguments the handout names."""
 
 
-def perform(submission: StudentModule, call: Call, device: Device | None = None) -> CallResult:
+def perform(submission: SubmissionModule, call: Call, device: Device | None = None) -> CallResult:
     """Carry out one call, on the CPU if no other device is given."""
     device = device or Device()
     function, owner = _find(submission, call.target, call.method)
@@ -81,7 +81,7 @@ def perform(submission: StudentModule, call: Call, device: Device | None = None)
     return RESULTS[call.how](**device.fetch(done))
 
 
-def _find(submission: StudentModule, target: Any, method: str | None) -> tuple[Callable[..., Any], Any]:
+def _find(submission: SubmissionModule, target: Any, method: str | None) -> tuple[Callable[..., Any], Any]:
     """The callable, and the module object whose parameters its gradients may reach (or None)."""
     if isinstance(target, Handle):
         thing = submission.held(target)
@@ -97,11 +97,11 @@ def _find(submission: StudentModule, target: Any, method: str | None) -> tuple[C
     return thing, owner
 
 
-def _root_name(submission: StudentModule, target: Any) -> str:
+def _root_name(submission: SubmissionModule, target: Any) -> str:
     return target if type(target) is str else type(submission.held(target)).__name__
 
 
-def _unwrap(submission: StudentModule, value: Any) -> Any:
+def _unwrap(submission: SubmissionModule, value: Any) -> Any:
     return submission.held(value) if type(value) is Handle else value
 
 

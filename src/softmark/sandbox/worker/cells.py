@@ -21,7 +21,15 @@ from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Cells
 from softmark.sandbox.worker import absent, raised
 from softmark.sandbox.worker.ipython import parse_cell
-from softmark.sandbox.worker.statements import Own, Statement, compiled, left_out, root_of, trimmed, what_is_needed
+from softmark.sandbox.worker.statements import (
+    NotebookNames,
+    Statement,
+    compiled,
+    left_out,
+    root_of,
+    trimmed,
+    what_is_needed,
+)
 
 _MOST_TOLD = 20
 
@@ -62,7 +70,7 @@ class CellRun:
         return trees
 
     def _run_definitions(self, module: types.ModuleType) -> None:
-        own = Own(node for tree in self.trees for node in tree.body)
+        own = NotebookNames(node for tree in self.trees for node in tree.body)
         kept: list[Statement] = []
         others: list[tuple[int, ast.stmt]] = []
         for cell, tree in enumerate(self.trees):

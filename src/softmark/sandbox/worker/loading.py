@@ -33,7 +33,7 @@ class ObjectLost(LookupError):
     """The process that held an object has ended, and the object with it."""
 
 
-class StudentModule:
+class SubmissionModule:
     """The student's module and the objects of theirs that the tests hold handles to."""
 
     def __init__(self, module: types.ModuleType, guard: Guard, noticed: Loaded | None = None) -> None:
@@ -69,7 +69,7 @@ class StudentModule:
         self._objects.clear()
 
 
-def load(scratch: str, file: str, rules: Sequence[Rule]) -> StudentModule:
+def load(scratch: str, file: str, rules: Sequence[Rule]) -> SubmissionModule:
     """Run the submission's file as a module. The caller reports what it raises."""
     path = os.path.join(scratch, file)
     with open(path, "rb") as source_file:
@@ -83,17 +83,17 @@ def load(scratch: str, file: str, rules: Sequence[Rule]) -> StudentModule:
         absent.execute_file(code, source, module.__dict__)
     mentioned = mentions([ast.parse(source)], rules) if rules else []
     failed = [raised.describe(error, scratch) for error in failures[:_MOST_TOLD]]
-    return StudentModule(module, guard, Loaded(names={}, mentions=mentioned, failed=failed))
+    return SubmissionModule(module, guard, Loaded(names={}, mentions=mentioned, failed=failed))
 
 
-def load_notebook(scratch: str, file: str, rules: Sequence[Rule], cells: Cells) -> StudentModule:
+def load_notebook(scratch: str, file: str, rules: Sequence[Rule], cells: Cells) -> SubmissionModule:
     """Run the cells of a notebook as a module with the notebook's name. What they raise is told, not raised."""
     module = _empty_module(scratch, file)
     run = CellRun(scratch, cells)
     guard = Guard(rules)
     with absent.tolerated(scratch):
         run.run_in(module)
-    return StudentModule(module, guard, Loaded(names={}, mentions=mentions(run.trees, rules), **run.told()))
+    return SubmissionModule(module, guard, Loaded(names={}, mentions=mentions(run.trees, rules), **run.told()))
 
 
 def _empty_module(scratch: str, file: str) -> types.ModuleType:

@@ -26,7 +26,7 @@ _COMPOSITE = "CompositeImplicitAutograd"
 """For operators that are made of others; they can be called as such, past the other keys."""
 
 
-class _Refused:
+class _RefusedOperators:
     """The operators that are refused now, and what holds their kernels."""
 
     names: frozenset[str] = frozenset()
@@ -75,7 +75,7 @@ def _beginning_with(text: str) -> Iterator[str]:
 
 def refuse(names: frozenset[str], kernel_of: Callable[[str], Kernel]) -> None:
     """From now on these operators, and no others, run the kernel that is made for them."""
-    if names == _Refused.names:
+    if names == _RefusedOperators.names:
         return
     allow_all()
     spaces = {name.partition("::")[0] for name in names}
@@ -85,7 +85,7 @@ def refuse(names: frozenset[str], kernel_of: Callable[[str], Kernel]) -> None:
         for name in names:
             for full in operators()[name]:
                 _replace(libraries[name.partition("::")[0]], full, kernel_of(name))
-    _Refused.names, _Refused.libraries = names, libraries
+    _RefusedOperators.names, _RefusedOperators.libraries = names, libraries
 
 
 def _replace(library: Any, full: str, kernel: Kernel) -> None:
@@ -100,4 +100,4 @@ def _replace(library: Any, full: str, kernel: Kernel) -> None:
 
 def allow_all() -> None:
     """Give every operator its own kernels back."""
-    _Refused.names, _Refused.libraries = frozenset(), {}
+    _RefusedOperators.names, _RefusedOperators.libraries = frozenset(), {}

@@ -40,7 +40,7 @@ class Statement:
     decorated: bool
 
 
-class Own:
+class NotebookNames:
     """The names of the notebook's own things, and which of them may take hours when they are called."""
 
     def __init__(self, statements: Iterable[ast.stmt]) -> None:
@@ -76,7 +76,7 @@ class Own:
         return not isinstance(node, ast.Await | ast.Yield | ast.YieldFrom)
 
 
-def trimmed(node: ast.stmt, own: Own) -> ast.stmt | None:
+def trimmed(node: ast.stmt, own: NotebookNames) -> ast.stmt | None:
     """The statement without what only does something; None if nothing is left of it."""
     if isinstance(node, _DEFINITIONS):
         return node
@@ -97,7 +97,7 @@ def trimmed(node: ast.stmt, own: Own) -> ast.stmt | None:
     return None
 
 
-def compiled(cell: int, node: ast.stmt, file: str, flags: int, own: Own) -> Statement:
+def compiled(cell: int, node: ast.stmt, file: str, flags: int, own: NotebookNames) -> Statement:
     """The statement, ready to run; SyntaxError for what only a compiler sees (a `return` outside a function)."""
     code = compile(ast.Module([node], []), file, "exec", flags, dont_inherit=True)
     needs, uses = _names(code)
@@ -211,7 +211,7 @@ def _changed(node: ast.stmt) -> set[str]:
     return {root_of(place) for place in places if isinstance(place.ctx, ast.Store)} - {""}
 
 
-def _all_trimmed(body: Iterable[ast.stmt], own: Own) -> list[ast.stmt]:
+def _all_trimmed(body: Iterable[ast.stmt], own: NotebookNames) -> list[ast.stmt]:
     return [left for node in body if (left := trimmed(node, own)) is not None]
 
 
