@@ -14,8 +14,9 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from softmark.engines.local import Grader
-from softmark.engines.messages import Setup
+from softmark.course.homework import load_homework
+from softmark.engines.local import LocalEngine
+from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
 from softmark.records.result import Result, Submission
 from softmark.sandbox.procfs import descendants
@@ -63,17 +64,18 @@ def reference_source() -> str:
 class Bench:
     """An engine at the strongest level with short limits, and what it leaves behind."""
 
-    grader: Grader
+    engine: LocalEngine
     scratch: Path
     file: str
 
     def grade(self, source: str) -> Result:
         """Grade a source text as the homework's file."""
-        return list(self.grader.grade(Job(Submission(id="test"), self.file, {self.file: source.encode()})))[-1]
+        return self.engine.submit(Job(Submission(id="test"), self.file, {self.file: source.encode()})).result()
 
     def processes(self) -> list[int]:
         """Processes below the engine, but for the zygote."""
-        _zygote, *others = sorted(descendants(self.grader.pid))
+        (engine,) = self.engine.pids
+        _zygote, *others = sorted(descendants(engine))
         return others
 
     def files(self) -> list[str]:
@@ -87,10 +89,10 @@ def opened_bench(course: Path, homework: str = "attention_scores") -> Iterator[B
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         Path(place).chmod(0o711)
         patch.setattr(tempfile, "tempdir", place)
-        with Grader(Setup(str(course), homework, STRONGEST, progress=False)) as grader:
-            file = grader.ready().file
+        with LocalEngine(GradingSpec.of(load_homework(homework, course), STRONGEST)) as engine:
+            file = engine.pending().file
             patch.undo()
-            yield Bench(grader, Path(place), file)
+            yield Bench(engine, Path(place), file)
 
 
 @pytest.fixture(scope="session")

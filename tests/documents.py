@@ -19,11 +19,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from softmark.authoring.plant import plant
-from softmark.authoring.variants import Series, Subject, grade_all
+from softmark.authoring.variants import Variant, grade_variants
 from softmark.batch.one import grade_file
 from softmark.cli.app import app
 from softmark.course.homework import load_homework
-from softmark.engines.messages import Setup
+from softmark.engines.local import LocalEngine
+from softmark.engines.protocol import GradingSpec
 from softmark.feedback.feedback import Audience, Feedback, feedback
 from softmark.feedback.picture import standalone
 from softmark.feedback.terminal import show
@@ -86,9 +87,9 @@ def write_commands() -> str:
 def draw_grade() -> str:
     """The terminal after `softmark grade` of the sample submission, as a student would see it."""
     homework = load_homework("attention_scores", ROOT)
-    setup = Setup(str(ROOT), homework.name, LEVEL, progress=False)
     sample = ROOT / "samples" / "attention_scores" / "mixed.py"
-    return _terminal(grade_file(sample, homework, setup, lambda result: None), Audience.STUDENT, "softmark grade")
+    with LocalEngine(GradingSpec.of(homework, LEVEL)) as engine:
+        return _terminal(grade_file(sample, homework, engine), Audience.STUDENT, "softmark grade")
 
 
 def _terminal(result: Result, audience: Audience, title: str) -> str:
@@ -120,15 +121,15 @@ def _graded() -> list[Result]:
     homework = load_homework("attention_scores", ROOT)
     mistakes = {entry.name: entry for entry in load_mistakes(homework, ("mistakes",)).mistakes}
     source = homework.reference.read_text()
-    subjects = [
-        Subject(
+    variants = [
+        Variant(
             "sample",
             "attention_scores",
             plant(source, mistakes[failure.mistake]) if failure.mistake else f"{source}\n\n{failure.appended}",
         )
         for failure in FAILURES
     ]
-    return grade_all([Series(homework, subjects)], jobs=1)[0]
+    return grade_variants(homework, variants, jobs=1)
 
 
 def _first_only(result: Result) -> Result:

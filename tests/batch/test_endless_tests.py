@@ -66,7 +66,7 @@ class TestClass:
         hang(course, ENDLESS["in C"], when="answer == 3 * x")
         done = run(hand_in(tmp_path / "class", CLASS), "-o", tmp_path / "results", "--jobs", jobs)
         assert done.returncode == 3, done.stderr
-        assert "2: it did not return, and was not run again" in done.stdout
+        assert "2: it did not return, and was not run again" in done.stdout, done.stdout
         assert marks(tmp_path / "results") == {"anna": 4.0, "ben": 4.0, "dan": 0.0, "emil": 4.0}
 
     def test_import_that_hangs(self, course: Path, tmp_path: Path) -> None:

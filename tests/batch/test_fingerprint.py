@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from softmark.batch.jobs import Fingerprints, read
-from softmark.batch.run import known
+from softmark.batch.class_results import fingerprint as fingerprint_of
+from softmark.batch.one import read
+from softmark.course.digest import provenance
 from softmark.course.homework import Homework, load_homework
-from softmark.engines.messages import Setup
+from softmark.engines.protocol import GradingSpec
 from softmark.intake.model import Entry, SubmittedFiles
 from softmark.records.result import Submitter
 from tests.support.classes import FILE, HELPER, NAME, WITH_A_HELPER
@@ -38,8 +38,8 @@ ENTRY = Entry("ada", (Submitter("ada", "Ada"),), "class/ada", Given(HANDED), MON
 
 def fingerprint(course: Path, entry: Entry = ENTRY, *, isolation: str = "full", timeout: float | None = None) -> str:
     homework = load_homework(NAME, course)
-    setup = Setup(str(course), NAME, isolation, timeout)
-    return Fingerprints(homework, setup).of(read(entry, homework), known(entry))
+    spec = GradingSpec.of(homework, isolation, timeout)
+    return fingerprint_of(read(entry, homework), entry, spec, provenance(homework, isolation))
 
 
 def of(**changes: object) -> Entry:
@@ -102,4 +102,3 @@ class TestFingerprint:
         moved = replace(ENTRY, origin="other/ada", earlier=("other/ada/1",))
         turned = of(files=dict(reversed(FILES.items())))
         assert fingerprint(course, moved) == fingerprint(course, turned) == fingerprint(course)
-        assert msgspec.json.encode(known(moved)) != msgspec.json.encode(known(ENTRY))

@@ -24,23 +24,23 @@ STATUSES = {Status.GRADED: graded, Status.NOT_GRADABLE: not_gradable, Status.GRA
 def record(folder: Path, *results: Result, submission: str = "ada", fingerprint: str = "f") -> None:
     """One run that grades one submission so often."""
     with Journal(folder, HOMEWORK) as journal:
-        journal.know([(submission, Known())])
+        journal.save_submissions([(submission, Known())])
         for result in results:
-            with journal.recording(submission, fingerprint, result):
+            with journal.record(submission, fingerprint, result):
                 pass
 
 
 def adjust(folder: Path, points: float) -> None:
-    with Journal(folder, HOMEWORK) as journal, journal.adjusting("ada", points, "So."):
+    with Journal(folder, HOMEWORK) as journal, journal.adjust("ada", points, "So."):
         pass
 
 
 def graded_run(folder: Path, *submissions: str, stopped: bool = False) -> int:
     """The number of a run that grades these."""
     with Journal(folder, HOMEWORK) as journal:
-        journal.know((submission, Known()) for submission in submissions)
+        journal.save_submissions((submission, Known()) for submission in submissions)
         for submission in submissions:
-            with journal.recording(submission, "f", graded()):
+            with journal.record(submission, "f", graded()):
                 pass
         if not stopped:
             journal.finish()
@@ -70,8 +70,8 @@ class TestWhatCounts:
         everything = [status for statuses in runs for status in statuses]
         marks = [status for status in everything if status is not Status.GRADER_ERROR]
         with Journal(folder, HOMEWORK) as journal:
-            counting = [(one.id, one.result.status) for one, _ in journal.graded()]
-            done = journal.done()
+            counting = [(one.id, one.result.status) for one, _ in journal.current()]
+            done = journal.fingerprints()
         assert counting == [("ada", (marks or everything)[-1])] if everything else counting == []
         assert done == ({"ada": "f"} if everything and everything[-1] is not Status.GRADER_ERROR else {})
 
@@ -79,7 +79,7 @@ class TestWhatCounts:
         """Staff are told why the latest attempt is not the one that counts."""
         record(tmp_path, graded(), grader_error())
         with Journal(tmp_path, HOMEWORK) as journal:
-            one, _ = journal.counting("ada")
+            one, _ = journal.current_of("ada")
         assert one.result.total == graded().total
         assert "the latest attempt at grading failed" in one.result.staff_notes[-1]
 
@@ -88,16 +88,16 @@ class TestWhatCounts:
         record(tmp_path, graded())
         record(tmp_path, with_cases(graded(), 2, CaseResult(id="", outcome=Outcome.PASSED, share="1")))
         with Journal(tmp_path, HOMEWORK, write=False) as journal:
-            totals = [[one.result.total for one, _ in journal.graded(run)] for run in (0, 1, 2)]
+            totals = [[one.result.total for one, _ in journal.current(run)] for run in (0, 1, 2)]
         assert totals == [[], [graded().total], [graded().total + 2]]
 
     def test_is_not_what_could_not_be_written_to_files(self, tmp_path: Path) -> None:
         """A grading is in the journal when its files are there, or not at all."""
         with Journal(tmp_path, HOMEWORK) as journal:
-            journal.know([("ada", Known())])
-            with pytest.raises(KeyboardInterrupt), journal.recording("ada", "f", graded()):
+            journal.save_submissions([("ada", Known())])
+            with pytest.raises(KeyboardInterrupt), journal.record("ada", "f", graded()):
                 raise KeyboardInterrupt
-            assert journal.done() == {}
+            assert journal.fingerprints() == {}
         assert rows(tmp_path) == []
 
 
@@ -110,9 +110,9 @@ class TestAdjustment:
         adjust(tmp_path, 1.5)
         with Journal(tmp_path, HOMEWORK) as journal:
             for result in (grader_error(), graded()):
-                with journal.recording("ada", "f", result) as (one, _):
+                with journal.record("ada", "f", result) as (one, _):
                     assert one.result.mark == graded().total + 1.5
-                assert journal.counting("ada")[0].result.adjustment == one.result.adjustment
+                assert journal.current_of("ada")[0].result.adjustment == one.result.adjustment
 
     def test_the_latest_counts_and_none_is_lost(self, tmp_path: Path) -> None:
         """As of each run; 0 takes back what was decided."""
@@ -120,16 +120,16 @@ class TestAdjustment:
         for points in (1.5, -1, 0):
             adjust(tmp_path, points)
         with Journal(tmp_path, HOMEWORK, write=False) as journal:
-            marks = [[one.result.mark for one, _ in journal.graded(run)] for run in range(1, 5)]
+            marks = [[one.result.mark for one, _ in journal.current(run)] for run in range(1, 5)]
         assert marks == [[3], [4.5], [2], [3]]
 
     def test_is_not_what_could_not_be_written_to_files(self, tmp_path: Path) -> None:
         """As with a grading."""
         record(tmp_path, graded())
         with Journal(tmp_path, HOMEWORK) as journal:
-            with pytest.raises(KeyboardInterrupt), journal.adjusting("ada", 1.5, "So."):
+            with pytest.raises(KeyboardInterrupt), journal.adjust("ada", 1.5, "So."):
                 raise KeyboardInterrupt
-            assert journal.counting("ada")[0].result.adjustment is None
+            assert journal.current_of("ada")[0].result.adjustment is None
 
 
 class TestBeforeTheLastChange:
@@ -167,7 +167,7 @@ class TestFolderThatNobodyMayWriteTo:
         graded_run(tmp_path, "ada")
         monkeypatch.setattr("os.access", lambda path, mode: False)
         with Journal(tmp_path, HOMEWORK, write=False) as journal:
-            assert [one.id for one, _ in journal.graded()] == ["ada"]
+            assert [one.id for one, _ in journal.current()] == ["ada"]
             assert [file.name for file in tmp_path.iterdir()] == [FILE]
 
 
@@ -178,10 +178,10 @@ class TestSubmissionsThatAreGone:
         record(tmp_path, graded(), submission="ada")
         record(tmp_path, graded(), submission="ben")
         with Journal(tmp_path, HOMEWORK) as journal:
-            journal.know([("ben", Known())])
-            assert {one.id: one.gone for one, _ in journal.graded()} == {"ada": True, "ben": False}
+            journal.save_submissions([("ben", Known())])
+            assert {one.id: one.gone for one, _ in journal.current()} == {"ada": True, "ben": False}
         with Journal(tmp_path, HOMEWORK, write=False) as journal:
-            assert [one.id for one, _ in journal.graded() if one.gone] == ["ada"]
+            assert [one.id for one, _ in journal.current() if one.gone] == ["ada"]
 
 
 class TestJournalThatIsRefused:
@@ -229,7 +229,7 @@ class TestJournalThatIsRefused:
 
         def fill() -> None:
             for _ in range(100):
-                with journal.recording("ada", "f", graded()):
+                with journal.record("ada", "f", graded()):
                     pass
 
         record(tmp_path, graded())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import cycle
+from collections.abc import Sequence
 from pathlib import Path
 
-from softmark.engines.local import Grader, Lane
-from softmark.engines.messages import Setup
+from softmark.course.homework import load_homework
+from softmark.engines.local import LocalEngine
+from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
 from softmark.records.result import Result, Status, Submission, encode
 from softmark.sandbox.procfs import descendants
@@ -35,12 +35,12 @@ HOSTILE = {
 def test_memory_of_the_graders_own_processes(course: Path) -> None:
     """Engine, judges and zygotes stay below 600 MB each, results below 200 kB; right submissions keep their marks."""
     right = {f"right {number}": f"{RIGHT}# {number}\n" for number in range(35)}
-    with Grader(Setup(str(course), NAME, STRONGEST, progress=False), lanes=2) as grader:
-        grader.ready()
-        lanes = cycle(grader.lanes)
-        hostile = {name: graded(next(lanes), source) for name, source in HOSTILE.items() for _ in grader.lanes}
-        others = [graded(next(lanes), source) for source in right.values()]
-        peaks = [peak_of(pid) for pid in (grader.pid, *descendants(grader.pid))]
+    twice = [name for name in HOSTILE for _ in range(2)]
+    with LocalEngine(GradingSpec.of(load_homework(NAME, course), STRONGEST), slots=2) as engine:
+        hostile = dict(zip(twice, graded(engine, [HOSTILE[name] for name in twice]), strict=True))
+        others = graded(engine, list(right.values()))
+        (pid,) = engine.pids
+        peaks = [peak_of(one) for one in (pid, *descendants(pid))]
     assert max(peaks) < LARGEST
     assert [result.total for result in others] == [4.0] * 35
     assert {result.status for result in hostile.values()} == {Status.GRADED}
@@ -48,14 +48,10 @@ def test_memory_of_the_graders_own_processes(course: Path) -> None:
     assert max(len(encode(result)) for result in hostile.values()) < LARGEST_RESULT
 
 
-def graded(lane: Lane, source: str) -> Result:
-    """The final result of one submission."""
-    *_, result = _results(lane, source)
-    return result
-
-
-def _results(lane: Lane, source: str) -> Iterator[Result]:
-    return lane.grade(Job(Submission(id="one"), FILE, {FILE: source.encode()}))
+def graded(engine: LocalEngine, sources: Sequence[str]) -> list[Result]:
+    """The final results of these submissions."""
+    jobs = [Job(Submission(id="one"), FILE, {FILE: source.encode()}) for source in sources]
+    return [future.result() for future in [engine.submit(job) for job in jobs]]
 
 
 PROPERTIES = """
@@ -76,8 +72,8 @@ MANY_COLUMNS = "import torch\n\n\ndef one(x):\n    return torch.zeros(4, 1_900_0
 def test_memory_of_property_checks(tmp_path: Path) -> None:
     """A check whose answer has no right size looks at it a piece at a time: a byte of it does not become eight."""
     root = write_course(tmp_path, PROPERTIES)
-    with Grader(Setup(str(root), NAME, STRONGEST, progress=False)) as grader:
-        grader.ready()
-        results = [graded(grader.lanes[0], source) for source in (MANY_AXES, MANY_COLUMNS)]
-        assert peak_of(grader.pid) < LARGEST
+    with LocalEngine(GradingSpec.of(load_homework(NAME, root), STRONGEST)) as engine:
+        results = graded(engine, (MANY_AXES, MANY_COLUMNS))
+        (pid,) = engine.pids
+        assert peak_of(pid) < LARGEST
     assert [result.status for result in results] == [Status.GRADED] * 2

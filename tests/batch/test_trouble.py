@@ -5,15 +5,16 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from softmark.batch.journal import Journal
-from softmark.batch.run import ClassRun
+from softmark.batch.class_results import ClassResults, collect_class
+from softmark.batch.run import run_class
 from softmark.course.homework import load_homework
-from softmark.engines.messages import Setup
-from softmark.intake.collect import collect
+from softmark.engines.local import LocalEngine
+from softmark.engines.protocol import GradingSpec
 from tests.support.classes import BROKEN, FILE, NAME, RIGHT, STRONGEST, WRONG, gradings, hand_in, marks, run
 from tests.support.sandboxes import not_for_ever
 
@@ -53,23 +54,22 @@ class TestStop:
         before_test(course, "test_one", f"os.write(os.open({str(pipe)!r}, os.O_WRONLY), b'.')")
         homework = load_homework(NAME, course)
         folder = hand_in(tmp_path / "class", {f"s{n}": {FILE: RIGHT} for n in range(6)})
-        entries = collect([folder], homework).entries
-        setup = Setup(str(course), NAME, STRONGEST)
+        entries = collect_class([folder], homework, tmp_path / "results").entries
+        engine = LocalEngine(GradingSpec.of(homework, STRONGEST))
         begun = os.open(pipe, os.O_RDWR)
-        kept: list[str] = []
 
-        def graded_until_stopped(journal: Journal) -> None:
-            with ClassRun(entries, homework, setup, journal, lambda one, _: kept.append(one.id), jobs=1) as running:
+        def grade_until_stopped(results: ClassResults) -> None:
+            with engine, closing(run_class(entries, results, engine)) as running:
                 for _ in running:
                     for _ in range(4):  # with the fourth begun, the second and the third are finished
                         assert os.read(begun, 1) == b"."
                     raise KeyboardInterrupt
 
-        with not_for_ever(), Journal(tmp_path / "results", NAME) as journal, pytest.raises(KeyboardInterrupt):
-            graded_until_stopped(journal)
+        with not_for_ever(), ClassResults(tmp_path / "results", homework) as results, pytest.raises(KeyboardInterrupt):
+            grade_until_stopped(results)
         os.close(begun)
         recorded = list(gradings(tmp_path / "results"))
-        assert recorded == kept
+        assert recorded == [folder.name for folder in sorted((tmp_path / "results/submissions").iterdir())]
         assert {"s0", "s1", "s2"} <= set(recorded) < {f"s{n}" for n in range(6)}
 
 

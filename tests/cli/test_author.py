@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 
-from softmark.batch import one
+from softmark.batch.one import grade_file
 from softmark.cli import main
 from softmark.course.homework import COURSE_VARIABLE, load_homework
-from softmark.engines.local import EngineFailed, Grader
-from softmark.engines.messages import Setup
+from softmark.engines.local import LocalEngine
+from softmark.engines.processes import EngineProcess
+from softmark.engines.protocol import EngineError, GradingSpec
 from softmark.grading.job import Job
-from softmark.records.result import Result, Status, decode
+from softmark.records.result import Result, Status, Submission, decode
 from softmark.sandbox.procfs import descendants
 from tests.support.classes import HIDDEN, RIGHT, STRONGEST
 from tests.support.course import FILE, NAME, write_course
@@ -136,7 +137,7 @@ class TestBadUsage:
         (course / "link.py").symlink_to(FILE)
         (course / "class").mkdir()
         (course / "out" / "submissions").mkdir(parents=True)
-        monkeypatch.setattr(one, "Grader", None)
+        monkeypatch.setattr(EngineProcess, "__init__", None)
         assert typed(monkeypatch, *words) == 2
         out, err = capfd.readouterr()
         assert out == ""
@@ -250,35 +251,42 @@ class TestEngine:
     def test_that_dies_in_the_middle(self, course: Path) -> None:
         """What was earned stays, the result says that the grader failed, and it ends with an error."""
         kept: list[Result] = []
-        engines: list[int] = []
-        begin = Grader.ready
-
-        def ready(grader: Grader) -> Result:
-            engines.append(grader.pid)
-            return begin(grader)
+        homework = load_homework(NAME, course)
+        engine = LocalEngine(GradingSpec.of(homework, STRONGEST))
+        killed: list[int] = []
 
         def keep(result: Result) -> None:
             kept.append(result)
-            if result.total and engines:
-                os.kill(engines.pop(), signal.SIGKILL)
+            if result.total and not killed:
+                killed.extend(engine.pids)
+                os.kill(killed[0], signal.SIGKILL)
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Grader, "ready", ready)
-            result = one.grade_file(
-                course / "slow.py", load_homework(NAME, course), Setup(str(course), NAME, STRONGEST), keep
-            )
+        with engine:
+            result = grade_file(course / "slow.py", homework, engine, keep)
         assert (result.status, result.total) == (Status.GRADER_ERROR, 2.0)
         assert result.staff_notes == ("the grading engine ended unexpectedly (exit status -9)",)
         assert kept[-1] == result
 
     def test_that_is_gone_before_it_is_asked(self, course: Path) -> None:
-        """A job for an engine that has died is the grader's failure, and leaving it is none of its own."""
-        with Grader(Setup(str(course), NAME, STRONGEST)) as grader:
-            pending = grader.ready()
-            os.kill(grader.pid, signal.SIGKILL)
-            os.waitid(os.P_PID, grader.pid, os.WEXITED | os.WNOWAIT)
-            with pytest.raises(EngineFailed, match="exit status -9"):
-                list(grader.grade(Job(pending.submission, FILE, {FILE: b"x" * 1_000_000})))
+        """A process that died while it had nothing to do is replaced, and costs no submission anything."""
+        with LocalEngine(GradingSpec.of(load_homework(NAME, course), STRONGEST)) as engine:
+            pending = engine.pending()
+            (pid,) = engine.pids
+            os.kill(pid, signal.SIGKILL)
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            assert engine.submit(Job(pending.submission, FILE, {FILE: RIGHT.encode()})).result().total == 4.0
+            assert engine.pids[-1] != pid
+
+    def test_that_is_stopped(self, course: Path) -> None:
+        """Every open future raises EngineError, and so does whatever is submitted later."""
+        job = Job(Submission(id="slow"), FILE, {FILE: SLOW.encode()})
+        with LocalEngine(GradingSpec.of(load_homework(NAME, course), STRONGEST)) as engine:
+            engine.pending()
+            futures = [engine.submit(job) for _ in range(3)]
+            engine.stop()
+            for future in [*futures, engine.submit(job)]:
+                with pytest.raises(EngineError):
+                    future.result()
 
     def test_that_never_starts(
         self, course: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -18,8 +18,8 @@ from softmark.records.result import Status
 from tests.support.results import graded
 
 ENTRY = Entry("ada", (), "class/ada", RefusedSource("it is empty"))
-FINISHED = {status: Finished(ENTRY, "f", msgspec.structs.replace(graded(), status=status)) for status in Status}
-UNCHANGED = Finished(ENTRY, "f", None)
+FINISHED = {status: Finished(ENTRY, msgspec.structs.replace(graded(), status=status)) for status in Status}
+UNCHANGED = Finished(ENTRY)
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from softmark.course.digest import provenance
 from softmark.course.homework import homework_names, load_homework
 from softmark.engines import device
 from softmark.engines.device import Device, choose, device_files
-from softmark.engines.local import Grader
-from softmark.engines.messages import Setup
+from softmark.engines.local import LocalEngine
+from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
 from softmark.records.errors import UsageError
 from softmark.records.result import Result, Submission
@@ -21,10 +21,9 @@ from tests.conftest import ROOT, STRONGEST
 
 def graded(homework: str, source: str, on: str = "pretended") -> Result:
     """The result of a source text, on a device."""
-    file = load_homework(homework, ROOT).file
-    with Grader(Setup(str(ROOT), homework, STRONGEST, device=on, progress=False)) as grader:
-        grader.ready()
-        return list(grader.grade(Job(Submission(id="test"), file, {file: source.encode()})))[-1]
+    loaded = load_homework(homework, ROOT)
+    with LocalEngine(GradingSpec.of(loaded, STRONGEST, device=on)) as engine:
+        return engine.submit(Job(Submission(id="test"), loaded.file, {loaded.file: source.encode()})).result()
 
 
 def reference(homework: str) -> str:

@@ -11,7 +11,8 @@ import pytest
 from softmark.authoring.notebook import notebook as made_notebook
 from softmark.batch.one import grade_file
 from softmark.course.homework import homework_names, load_homework
-from softmark.engines.messages import Setup
+from softmark.engines.local import LocalEngine
+from softmark.engines.protocol import GradingSpec
 from softmark.grading.cells import CellReport
 from softmark.intake.model import COUNTED, SubmittedFiles
 from softmark.records.result import Result, Status
@@ -418,5 +419,6 @@ def test_what_is_no_notebook(tmp_path: Path) -> None:
 
 
 def graded_file(file: Path, homework: str) -> Result:
-    setup = Setup(str(ROOT), homework, str(STRONGEST), progress=False)
-    return grade_file(file, load_homework(homework, ROOT), setup, lambda result: None)
+    loaded = load_homework(homework, ROOT)
+    with LocalEngine(GradingSpec.of(loaded, str(STRONGEST))) as engine:
+        return grade_file(file, loaded, engine)

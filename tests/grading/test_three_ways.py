@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from softmark.batch.jobs import read
+from softmark.batch.one import read
 from softmark.course.homework import load_homework
 from softmark.intake.collect import collect
 from softmark.records.result import CaseResult, Outcome, Result, Status
@@ -168,7 +168,7 @@ def graded(course: Path, place: Sandbox, path: Path) -> Result:
     """The result of `softmark grade`."""
     homework = load_homework(NAME, course)
     (entry,) = collect([path], homework).entries
-    (result,) = grade(course, place, read(entry, homework).job)
+    (result,) = grade(course, place, read(entry, homework))
     return result
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from softmark.course.homework import homework_names
-from softmark.engines.local import Grader
-from softmark.engines.messages import Setup
+from softmark.course.homework import homework_names, load_homework
+from softmark.engines.local import LocalEngine
+from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
 from softmark.records.result import Result, Status, Submission
 from tests.conftest import ROOT, STRONGEST
@@ -53,11 +53,12 @@ BROKEN = {"syntax_error", "empty", "training_on_import"}
 def graded(request: pytest.FixtureRequest) -> Iterator[tuple[str, Callable[[Path], Result]]]:
     """The name of a homework, and what grades a file as it; one engine for the whole class."""
     name = request.param
-    with Grader(Setup(str(ROOT), name, STRONGEST, progress=False)) as grader:
-        file = grader.ready().file
+    homework = load_homework(name, ROOT)
+    file = homework.file
+    with LocalEngine(GradingSpec.of(homework, STRONGEST)) as engine:
 
         def grade(path: Path) -> Result:
-            return list(grader.grade(Job(Submission(id=path.stem), file, {file: path.read_bytes()})))[-1]
+            return engine.submit(Job(Submission(id=path.stem), file, {file: path.read_bytes()})).result()
 
         yield name, grade
 

@@ -98,7 +98,7 @@ class TestRedteam:
         result = bench.grade(reference_source + "\n\n" + (case / "spoil.py").read_text())
         text = encoded(result)  # strict JSON in Gradescope's form, whatever was printed or raised
         assert len(text) + len(encode(result)) < LARGEST_RESULT
-        assert peak_of(bench.grader.pid) < LARGEST_ENGINE
+        assert peak_of(*bench.engine.pids) < LARGEST_ENGINE
         assert [test.name for test in result.tests] == [test.name for test in bench.grade(reference_source).tests]
         self._check(case, result, bench)
         again = bench.grade(reference_source)
@@ -109,7 +109,7 @@ class TestRedteam:
         """In a notebook, with the reference in the first cell and what spoils it in the second."""
         cells = reference_source, (CASES / name / "spoil.py").read_text()
         handed_in = job("attention_scores.ipynb", written(*cells))
-        self._check(CASES / name, list(bench.grader.grade(handed_in))[-1], bench)
+        self._check(CASES / name, bench.engine.submit(handed_in).result(), bench)
 
     @needs_root
     @pytest.mark.parametrize("name", LEAVING)

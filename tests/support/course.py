@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from softmark.course.homework import load_homework
-from softmark.engines.messages import Done, Progress, Ready, Refused, Setup, receive, send
+from softmark.engines.messages import Begin, Done, Grade, Progress, Ready, Refused, receive, send
+from softmark.engines.protocol import GradingSpec
 from softmark.engines.server import grade_all
 from softmark.grading.job import Job
 from softmark.records.errors import ConfigError, UsageError
@@ -69,13 +70,13 @@ def talk(
     ]
     requests, replies = io.BytesIO(), io.BytesIO()
     for job in jobs:
-        send(requests, job)
+        send(requests, Grade(job, progress=True))
     requests.seek(0)
-    setup = Setup(str(root), name, str(place.level), budget)
     homework = load_homework(name, root)
+    begin = Begin(GradingSpec.of(homework, str(place.level), budget))
     before = {name for name in sys.modules if name.startswith("graders")}
     try:
-        grade_all(setup, homework, place, (requests, replies), lanes=())
+        grade_all(begin, homework, place, (requests, replies), lanes=())
     except (ConfigError, UsageError) as error:
         return [Refused(str(error), usage=True)]
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from softmark.authoring.callers import dependents
 from softmark.authoring.gaps import Proof, placed
 from softmark.authoring.plant import undefined
-from softmark.authoring.variants import Series, Subject
+from softmark.authoring.variants import Variant
 from softmark.course.homework import Homework
 from softmark.records.result import Result, Status, TestResult
 from softmark.records.verdict import Category, Code, Verdict
@@ -23,27 +23,26 @@ _ENDS = (Category.CRASH, Category.TIMEOUT, Category.MEMORY, Category.LOAD)
 _NO_ANSWER = (Code.NOT_DEFINED, Code.ENDLESS_RECURSION)
 
 
-def judge(series: Series, registry: Registry, results: Sequence[Result]) -> Proof:
-    """What the results say of each submission by itself."""
-    homework = series.homework
+def judge(homework: Homework, variants: Sequence[Variant], registry: Registry, results: Sequence[Result]) -> Proof:
+    """Note every variant whose own result is not as it must be."""
     proof = Proof(homework.name)
     mistakes = {mistake.name: mistake for mistake in registry.mistakes}
     users = dependents(homework.reference.read_text(encoding="utf-8"), homework)
-    judges: dict[str, Callable[[Proof, Subject, Result, Homework], None]] = {
+    judges: dict[str, Callable[[Proof, Variant, Result, Homework], None]] = {
         "reference": _judge_right, "equivalent": _judge_right, "starter": _judge_zero, "trivial": _judge_zero,
     }  # fmt: skip
-    for subject, result in zip(series.subjects, results, strict=True):
+    for variant, result in zip(variants, results, strict=True):
         if result.status is Status.GRADER_ERROR:
-            _judge_fault(proof, subject, result, homework)
-        elif subject.kind != "mistake":
-            judges[subject.kind](proof, subject, result, homework)
+            _judge_fault(proof, variant, result, homework)
+        elif variant.kind != "mistake":
+            judges[variant.kind](proof, variant, result, homework)
         else:
-            _judge_mistake(proof, mistakes[subject.name], subject, result, users)
+            _judge_mistake(proof, mistakes[variant.name], variant, result, users)
     _judge_margins(proof)
     return proof
 
 
-def _judge_fault(proof: Proof, subject: Subject, result: Result, homework: Homework) -> None:
+def _judge_fault(proof: Proof, variant: Variant, result: Result, homework: Homework) -> None:
     """A test that cannot judge; the same fault in other tests and submissions is told with the first."""
     faults: dict[str, TestResult] = {}
     for test in result.tests:
@@ -52,14 +51,14 @@ def _judge_fault(proof: Proof, subject: Subject, result: Result, homework: Homew
                 faults.setdefault(verdict.staff[:400], test)
     for fault, test in faults.items():
         what = f"{placed(test.number, test.name, homework)}: the grader failed: {fault}"
-        proof.hole(subject.name, what, same_as=("the grader failed", fault))
+        proof.hole(variant.name, what, same_as=("the grader failed", fault))
     if not faults:
-        proof.hole(subject.name, f"the grader failed: {'; '.join(result.staff_notes)[:400] or result.reason}")
+        proof.hole(variant.name, f"the grader failed: {'; '.join(result.staff_notes)[:400] or result.reason}")
 
 
-def _judge_right(proof: Proof, subject: Subject, result: Result, homework: Homework) -> None:
+def _judge_right(proof: Proof, variant: Variant, result: Result, homework: Homework) -> None:
     full = result.total == result.max_score
-    if subject.kind == "equivalent":
+    if variant.kind == "equivalent":
         proof.equivalents += 1
         proof.equivalents_full += full
     proof.accepted = max(proof.accepted, *(case.accepted for test in result.tests for case in test.cases))
@@ -69,32 +68,32 @@ def _judge_right(proof: Proof, subject: Subject, result: Result, homework: Homew
     where = f"{placed(lost.number, lost.name, homework)}: " if lost is not None else ""
     said = _first_words([lost] if lost is not None else [], result)
     proof.hole(
-        subject.name, f"{where}a right solution loses marks: {said}; correct code must not lose marks, mend the test"
+        variant.name, f"{where}a right solution loses marks: {said}; correct code must not lose marks, mend the test"
     )
 
 
-def _judge_zero(proof: Proof, subject: Subject, result: Result, homework: Homework) -> None:
+def _judge_zero(proof: Proof, variant: Variant, result: Result, homework: Homework) -> None:
     zero = result.status is Status.GRADED and result.total == 0
-    if subject.kind == "trivial":
+    if variant.kind == "trivial":
         proof.trivial += 1
         proof.trivial_zero += zero
     else:
         proof.starters += 1
         proof.starters_zero += zero
     if result.status is not Status.GRADED:
-        proof.hole(subject.name, f"{subject.kind} submission is not graded at all: {result.reason}")
+        proof.hole(variant.name, f"{variant.kind} submission is not graded at all: {result.reason}")
     elif result.total != 0:
         paid = ", ".join(f"{placed(t.number, t.name, homework)}: {t.score:g}" for t in result.tests if t.score)
         proof.hole(
-            subject.name, f"{subject.kind} submission earns {result.total:g}: tests pay for no knowledge ({paid})"
+            variant.name, f"{variant.kind} submission earns {result.total:g}: tests pay for no knowledge ({paid})"
         )
 
 
 def _judge_mistake(
-    proof: Proof, mistake: Mistake, subject: Subject, result: Result, users: dict[str, frozenset[str]]
+    proof: Proof, mistake: Mistake, variant: Variant, result: Result, users: dict[str, frozenset[str]]
 ) -> None:
     proof.mistakes += 1
-    broken = _how_it_breaks(subject.source, result)
+    broken = _how_it_breaks(variant.source, result)
     if broken:
         proof.hole(
             mistake.name, f"{broken}: this says nothing of a test, mend the mistake ({mistake.file}:{mistake.line})"

@@ -1,4 +1,4 @@
-"""A proof made twice: the same submissions backwards, the tests of each part backwards.
+"""Grades some variants twice: the second time in reverse order, and the tests of each part in reverse order.
 
 What is not the same then depends on what ran before, on the time, or on numbers that nobody seeded.
 """
@@ -10,43 +10,39 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from softmark.authoring.gaps import Proof, placed
-from softmark.authoring.variants import Series, Subject, grade_all
+from softmark.authoring.variants import Variant, grade_variants
 from softmark.course.homework import Homework
 from softmark.records.result import Result, Status, TestResult
 
 _REPEATED = 12
-"""How many submissions beside the reference are graded twice."""
+"""How many variants beside the reference are graded twice."""
 _ADVICE = "a test must draw its numbers with `draw`, and keep nothing for another test"
 
 
 def judge_repetition(
-    proofs: Sequence[Proof], series: Sequence[Series], graded: Sequence[Sequence[Result]], jobs: int
+    proof: Proof, homework: Homework, variants: Sequence[Variant], results: Sequence[Result], jobs: int
 ) -> None:
-    """Grade some of the submissions once more, and note each test that judges them otherwise."""
-    pairs = [list(zip(one.subjects, results, strict=True)) for one, results in zip(series, graded, strict=True)]
-    chosen = [every[:: max(1, len(every) // _REPEATED)][::-1] for every in pairs]
-    repeated = [
-        Series(one.homework, [subject for subject, _ in some]) for one, some in zip(series, chosen, strict=True)
-    ]
-    again = grade_all(repeated, jobs, backwards=True)
-    for one, proof, some, results in zip(series, proofs, chosen, again, strict=True):
-        for (subject, first), second in zip(some, results, strict=True):
-            _judge_pair(proof, subject, first, second, one.homework)
+    """Grade some of the variants once more, and note each test that judges them otherwise."""
+    pairs = list(zip(variants, results, strict=True))
+    chosen = pairs[:: max(1, len(pairs) // _REPEATED)][::-1]
+    again = grade_variants(homework, [variant for variant, _ in chosen], jobs, backwards=True)
+    for (variant, first), second in zip(chosen, again, strict=True):
+        _judge_pair(proof, variant, first, second, homework)
 
 
-def _judge_pair(proof: Proof, subject: Subject, first: Result, second: Result, homework: Homework) -> None:
+def _judge_pair(proof: Proof, variant: Variant, first: Result, second: Result, homework: Homework) -> None:
     if Status.GRADER_ERROR in (first.status, second.status):
         if first.status is not second.status:
-            proof.hole(subject.name, f"two runs differ: the grader fails in one of them; {_ADVICE}")
+            proof.hole(variant.name, f"two runs differ: the grader fails in one of them; {_ADVICE}")
         return
     found = list(_differences(first, second))
     for one, other in found:
         where = placed(one.number, one.name, homework)
         what = f"two runs differ: {where}: {_difference(one, other)}; {_ADVICE}"
-        proof.hole(subject.name, what, same_as=("two runs differ", where))
+        proof.hole(variant.name, what, same_as=("two runs differ", where))
     if not found and (fields := _other_differences(first, second)):
         proof.hole(
-            subject.name, f"two runs differ in {fields}; was a file of the course or of softmark changed meanwhile?"
+            variant.name, f"two runs differ in {fields}; was a file of the course or of softmark changed meanwhile?"
         )
 
 

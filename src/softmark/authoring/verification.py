@@ -18,7 +18,7 @@ from softmark.authoring.handed_out import judge_handed_out
 from softmark.authoring.no_effort import starter, trivial_submissions
 from softmark.authoring.plant import plant
 from softmark.authoring.repetition import judge_repetition
-from softmark.authoring.variants import Series, Subject, grade_all
+from softmark.authoring.variants import Variant, grade_variants
 from softmark.course.homework import Homework
 from softmark.grading.author_files import load_mistakes
 from softmark.verdict.mistakes import Registry
@@ -27,19 +27,18 @@ __all__ = ["Hole", "Proof", "prove"]
 
 
 def prove(homeworks: Sequence[Homework], jobs: int) -> list[Proof]:
-    """Grade everything there is to grade, and judge it."""
-    solved = [homework for homework in homeworks if homework.reference.is_file()]
-    registries = [load_mistakes(homework) for homework in solved]
-    series = [
-        Series(homework, _subjects(homework, registry)) for homework, registry in zip(solved, registries, strict=True)
-    ]
-    graded = grade_all(series, jobs)
-    proofs = [judge(one, registry, results) for one, registry, results in zip(series, registries, graded, strict=True)]
-    judge_repetition(proofs, series, graded, jobs)
-    for proof, homework in zip(proofs, solved, strict=True):
-        judge_handed_out(proof, homework)
-    by_name = {proof.homework: proof for proof in proofs}
-    return [by_name.get(homework.name) or _unsolved(homework) for homework in homeworks]
+    """Grade everything there is to grade, and judge it; several submissions at a time, one homework after the other."""
+    return [_proved(homework, jobs) if homework.reference.is_file() else _unsolved(homework) for homework in homeworks]
+
+
+def _proved(homework: Homework, jobs: int) -> Proof:
+    registry = load_mistakes(homework)
+    variants = _variants(homework, registry)
+    results = grade_variants(homework, variants, jobs)
+    proof = judge(homework, variants, registry, results)
+    judge_repetition(proof, homework, variants, results, jobs)
+    judge_handed_out(proof, homework)
+    return proof
 
 
 def _unsolved(homework: Homework) -> Proof:
@@ -49,12 +48,12 @@ def _unsolved(homework: Homework) -> Proof:
     return proof
 
 
-def _subjects(homework: Homework, registry: Registry) -> list[Subject]:
+def _variants(homework: Homework, registry: Registry) -> list[Variant]:
     source = homework.reference.read_text(encoding="utf-8")
     return [
-        Subject("reference", homework.file, source),
-        *(Subject("equivalent", entry.name, plant(source, entry)) for entry in registry.equivalents),
-        Subject("starter", "starter", starter(homework)),
-        *(Subject("trivial", name, text) for name, text in trivial_submissions(homework).items()),
-        *(Subject("mistake", entry.name, plant(source, entry)) for entry in registry.mistakes),
+        Variant("reference", homework.file, source),
+        *(Variant("equivalent", entry.name, plant(source, entry)) for entry in registry.equivalents),
+        Variant("starter", "starter", starter(homework)),
+        *(Variant("trivial", name, text) for name, text in trivial_submissions(homework).items()),
+        *(Variant("mistake", entry.name, plant(source, entry)) for entry in registry.mistakes),
     ]

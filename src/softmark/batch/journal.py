@@ -1,4 +1,4 @@
-"""The journal of a class: every grading there ever was, in one SQLite file; what a run that was killed left done.
+"""The journal of a class: every grading that was ever made, in one SQLite file. A run that was killed goes on with it.
 
 One transaction per submission, before the next is looked at: killed at any moment, a run loses at most the submissions
 that were just being graded. A grading that is in here has its files, too: they are written before it is committed.
@@ -105,8 +105,8 @@ class Journal:
         self._db.close()
         self._unlock()
 
-    def know(self, submissions: Iterable[tuple[str, Known]]) -> None:
-        """Note whose the submissions of this run are."""
+    def save_submissions(self, submissions: Iterable[tuple[str, Known]]) -> None:
+        """Note which submissions this run has, and whose they are."""
         with self._db:
             self._db.executemany(
                 "INSERT INTO submissions VALUES (?, ?, ?) "
@@ -114,8 +114,8 @@ class Journal:
                 ((name, self.run, msgspec.json.encode(known)) for name, known in submissions),
             )
 
-    def done(self) -> dict[str, str]:
-        """The fingerprint of each submission's latest grading, unless that failed."""
+    def fingerprints(self) -> dict[str, str]:
+        """Return the fingerprint of each submission's latest grading, unless that failed."""
         rows = self._db.execute(
             "SELECT submission, fingerprint FROM gradings WHERE status != ? "
             "AND number IN (SELECT max(number) FROM gradings GROUP BY submission)",
@@ -124,8 +124,8 @@ class Journal:
         return dict(rows)
 
     @contextmanager
-    def recording(self, submission: str, fingerprint: str, result: Result) -> Iterator[tuple[Graded, Known]]:
-        """Add a grading; what counts with it is to be written to files before this ends, and then it is there."""
+    def record(self, submission: str, fingerprint: str, result: Result) -> Iterator[tuple[Graded, Known]]:
+        """Add a grading. The block writes the files of what counts now; if it raises, nothing is added."""
         row = (self.run, submission, fingerprint, result.status, result.total, zlib.compress(encode(result), 1))
         with _explained(self.path), self._db:
             self._db.execute(
@@ -133,29 +133,29 @@ class Journal:
                 row,
             )
             if result.status is Status.GRADER_ERROR:
-                yield self.counting(submission)  # perhaps a mark from before
+                yield self.current_of(submission)  # perhaps a mark from before
             else:
                 ((about, by_hand),) = self._db.execute(_KNOWN, (submission,))
                 yield _with_what_is_known(submission, about, result, by_hand, gone=False)
 
     @contextmanager
-    def adjusting(self, submission: str, points: float, why: str) -> Iterator[tuple[Graded, Known]]:
-        """Add what the staff decided (0 points take back what they decided before); else as `recording`."""
-        before, _ = self.counting(submission)
+    def adjust(self, submission: str, points: float, why: str) -> Iterator[tuple[Graded, Known]]:
+        """Add what the staff decided; 0 points take back what they decided before. Else it is used like `record`."""
+        before, _ = self.current_of(submission)
         adjustment = Adjustment(points=points, why=why, made=_now(), total=before.result.total)
         with _explained(self.path), self._db:
             self._db.execute(
                 "INSERT INTO adjustments (run, submission, adjustment) VALUES (?, ?, ?)",
                 (self.run, submission, msgspec.json.encode(adjustment)),
             )
-            yield self.counting(submission)
+            yield self.current_of(submission)
 
-    def graded(self, run: int | None = None) -> Iterator[tuple[Graded, Known]]:
-        """What counts after that run (the present one, if none is named), in the order of the ids."""
+    def current(self, run: int | None = None) -> Iterator[tuple[Graded, Known]]:
+        """Yield what counts after that run (the present one, if none is named), in the order of the ids."""
         return map(_graded, self._db.execute(f"{_CURRENT} ORDER BY s.id", self._as_of(run)))
 
-    def counting(self, submission: str) -> tuple[Graded, Known]:
-        """What counts of one submission that has been graded."""
+    def current_of(self, submission: str) -> tuple[Graded, Known]:
+        """Return what counts of one submission that has been graded."""
         return _graded(
             self._db.execute(f"{_CURRENT} WHERE s.id = :id", {**self._as_of(None), "id": submission}).fetchone()
         )
@@ -164,12 +164,12 @@ class Journal:
         return {"run": self.run if run is None else run, "error": Status.GRADER_ERROR}
 
     def finish(self) -> None:
-        """Nothing of this run is left to be done."""
+        """Note that nothing of this run is left to be done."""
         with self._db:
             self._db.execute("UPDATE runs SET finished = ? WHERE number = ?", (_now(), self.run))
 
     def before_last_change(self) -> int:
-        """The run before the last that graded anything; one that was stopped and gone on with is the same run."""
+        """Return the run before the last that graded anything. A run that was stopped and continued is one run."""
         (number,) = self._db.execute(
             "SELECT coalesce(max(number), 0) FROM runs "
             "WHERE finished IS NOT NULL AND number < (SELECT max(run) FROM gradings)"
@@ -202,7 +202,7 @@ class Journal:
 
 
 def homework_of(folder: Path) -> str:
-    """The homework whose results a folder holds."""
+    """Return the homework whose results a folder holds. Raise UsageError if it holds none."""
     path = folder / FILE
     if not path.is_file():
         raise UsageError(f"{folder} holds no results: there is no {FILE} in it; name the folder that was given with -o")
@@ -265,7 +265,7 @@ def _result(data: bytes) -> Result:
 
 
 def _lock(folder: Path) -> int:
-    """One run at a time: a lock on the folder itself, which the kernel releases however the run ends."""
+    """Lock the folder itself, so that one run writes at a time. The kernel releases the lock however the run ends."""
     try:
         results_folder(folder)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -307,7 +307,10 @@ def _open(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def _for_reading(path: Path) -> str:
-    """SQLite makes a file beside a journal even to read it; where it cannot, nobody can be writing to it either."""
+    """Return the address that opens a journal to read it.
+
+    SQLite makes a file beside a journal even to read it. Where it cannot, nobody can be writing to the journal either.
+    """
     wal = path.with_name(f"{FILE}-wal")
     frozen = not os.access(path.parent, os.W_OK) and not wal.exists()
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if frozen else ''}"

@@ -1,48 +1,72 @@
-"""Grades one submission: from where it was found to its Result, step by step."""
+"""One submission: read from where it was found into a job for an engine, and graded by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from softmark.batch.jobs import read
+import msgspec
+
 from softmark.course.homework import Homework
-from softmark.engines.local import EngineFailed, Grader
-from softmark.engines.messages import Setup
+from softmark.engines.protocol import Engine, EngineError
+from softmark.grading.job import Job
 from softmark.intake.collect import collect
 from softmark.intake.model import Entry
-from softmark.records.result import Result, grader_error
+from softmark.intake.notebook import with_cells
+from softmark.intake.places import Refusal
+from softmark.records.result import Result, Submission, grader_error
 
 Sink = Callable[[Result], None]
 
 
-def grade_file(
-    path: Path, homework: Homework, setup: Setup, sink: Sink, meanwhile: Callable[[], object] = lambda: None
-) -> Result:
-    """Grade one file that somebody named; Unreadable if it is not there."""
-    (entry,) = collect([path], homework).entries
-    return grade_one(entry, homework, setup, sink, meanwhile)
+def grade_file(path: Path, homework: Homework, engine: Engine, sink: Sink | None = None) -> Result:
+    """Grade one file and return the final Result. Raise Unreadable if the file is not there.
 
-
-def grade_one(
-    entry: Entry, homework: Homework, setup: Setup, sink: Sink, meanwhile: Callable[[], object] = lambda: None
-) -> Result:
-    """The final Result; `sink` is given every result on the way to it, the one of second zero first.
-
-    `meanwhile` is called once the engine is on its way: it needs most of a second before it can be asked anything.
+    `sink` is given every result on the way, the one before the first test first.
     """
-    with Grader(setup) as grader:
-        task = read(entry, homework)
-        meanwhile()
-        result = task.result(grader.ready())
+    (entry,) = collect([path], homework).entries
+    engine.start()
+    job = read(entry, homework)
+    result = job.result(engine.pending())
+    if sink is not None:
         sink(result)
-        if task.handed.refusal:
-            return result
+    if not job.refusal:
         try:
-            for so_far in grader.grade(task.job):
-                result = so_far
-                sink(result)
-        except EngineFailed as failure:
-            result = grader_error(result, str(failure))
+            result = engine.submit(job, sink).result()
+        except EngineError as failure:
+            result = failure.result or grader_error(result, str(failure))
+        if sink is not None:
             sink(result)
-        return result
+    return result
+
+
+def read(entry: Entry, homework: Homework) -> Job:
+    """Read a submission. A file that is called a notebook and is none is refused, too."""
+    handed = entry.load(homework)
+    sha256 = _digest(handed.files) if handed.files else ""
+    cells: tuple[str, ...] = ()
+    if handed.main == homework.notebook:
+        try:
+            handed, cells = with_cells(handed)
+        except Refusal as refusal:
+            handed = replace(handed, refusal=str(refusal))
+    name = ", ".join(student.name or student.id for student in entry.students) or entry.id
+    return Job(
+        Submission(id=entry.id, name=name, file=handed.main or homework.file, sha256=sha256),
+        handed.main,
+        dict(handed.files),
+        cells,
+        handed.notes,
+        handed.staff_notes,
+        handed.refusal,
+    )
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    """Return the hash of a single file, which anybody can compute, or of the names and hashes of several."""
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    if len(hashes) == 1:
+        return next(iter(hashes.values()))
+    return hashlib.sha256(msgspec.json.encode(hashes, order="sorted")).hexdigest()

@@ -48,7 +48,7 @@ def main() -> None:
     """A traceback that reaches the user is a bug of this project."""
     import sqlite3
 
-    from softmark.engines.local import EngineFailed
+    from softmark.engines.protocol import EngineError
     from softmark.intake.places import Unreadable
     from softmark.records.errors import ConfigError, UsageError
 
@@ -62,7 +62,7 @@ def main() -> None:
         next_step = "put a copy of it back, or grade into another folder with -o"
         typer.echo(f"softmark: the results' gradebook.sqlite is damaged: {error}; {next_step}", err=True)
         sys.exit(USAGE)
-    except EngineFailed as failure:
+    except EngineError as failure:
         typer.echo(f"softmark: the grader failed: {failure}", err=True)
         sys.exit(FAULT)
 

@@ -88,7 +88,7 @@ def doctor(
     """Say what this machine can promise: isolation level and why not higher, devices, versions, limits."""
     import msgspec
 
-    from softmark.engines.local import examine_machine
+    from softmark.engines.processes import examine_machine
 
     found = examine_machine(isolation.value)
     if readable := _readable_secrets():

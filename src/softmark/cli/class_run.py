@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 
-import msgspec
 from rich.console import Console
 
-from softmark.batch.journal import FILE, Journal, Known, ids_in
+from softmark.batch.class_results import ClassResults, Gradebook, collect_class
+from softmark.batch.journal import FILE
 from softmark.batch.other_homework import other_homework
-from softmark.batch.run import ClassRun
+from softmark.batch.run import run_class
 from softmark.cli.exits import FAULT, FINDINGS
 from softmark.cli.progress import Tally, following
-from softmark.course.deadlines import lateness
 from softmark.course.homework import Homework
 from softmark.engines.ending import no_interrupt_lost
-from softmark.engines.messages import Setup
+from softmark.engines.local import LocalEngine, slots_for
+from softmark.engines.protocol import Engine, GradingSpec
 from softmark.feedback.escape import log_safe, message, one_line
-from softmark.feedback.safe_files import remove_leftovers, writable
-from softmark.intake.collect import collect
 from softmark.intake.model import Collection
-from softmark.records.points import rounded
-from softmark.records.result import Graded, Status
+from softmark.records.result import Status
 from softmark.report.class_table import ClassSummary, show_class
-from softmark.report.gradebook import write_gradebook
-from softmark.report.private import close_tree, is_open_to_others
-from softmark.report.student_folder import SUBMISSIONS, has_feedback, write_feedback
+from softmark.report.private import is_open_to_others
 
 MOST_IGNORED = 5
 MOST_NAMED = 10
@@ -42,20 +35,30 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM has come: the run ends as at Ctrl-C."""
 
 
-@dataclass(frozen=True)
-class ClassOptions:
-    """What was asked for."""
-
-    paths: Sequence[Path]
-    output: Path
-    jobs: int
-    fresh: bool
-
-
-def grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> int:
-    """Grade, write and print everything; return the exit code."""
+def grade_class(
+    paths: Sequence[Path],
+    folder: Path,
+    homework: Homework,
+    spec: GradingSpec,
+    jobs: int,
+    fresh: bool,
+    console: Console,
+) -> int:
+    """Grade a class, say how it went, and return the exit code."""
     with no_interrupt_lost(), _stopping_at_sigterm():
-        return _grade_class(options, homework, setup, console)
+        collection = collect_class(paths, homework, folder)
+        slots = slots_for(homework, jobs, len(collection.entries))
+        with ClassResults(folder, homework) as results:
+            try:
+                _say_what_was_found(collection, console)
+                with LocalEngine(spec, slots) as engine:
+                    tally = _grade(collection, results, engine, fresh, console)
+                gradebook = results.write_gradebook()
+            except KeyboardInterrupt:
+                console.print("stopped; what was graded is kept: the same command goes on from here")
+                results.write_gradebook()
+                raise
+        return _say_how_it_went(gradebook, tally, collection, results, console)
 
 
 @contextmanager
@@ -70,35 +73,29 @@ def _stopping_at_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _grade_class(options: ClassOptions, homework: Homework, setup: Setup, console: Console) -> int:
-    collection = collect(options.paths, homework, ids_in(options.output))
-    with Journal(options.output, homework.name) as journal:
-        try:
-            _say_what_was_found(collection, console)
-            tally = _grade(collection, options, homework, setup, journal, console)
-            journal.finish()
-            summary, outdated, gone = write_up(options.output, homework, journal)
-        except KeyboardInterrupt:
-            console.print("stopped; what was graded is kept: the same command goes on from here")
-            write_up(options.output, homework, journal)
-            raise
+def _say_how_it_went(
+    gradebook: Gradebook, tally: Tally, collection: Collection, results: ClassResults, console: Console
+) -> int:
+    """Print what a run has found, and return the exit code."""
+    summary, homework, folder = gradebook.summary, results.homework, results.folder
     warning = _warning(summary, collection, homework)
     if warning:
         console.print(f"look at this first: {log_safe(one_line(message(warning)))}", markup=False, soft_wrap=True)
     show_class(summary, console)
-    if is_open_to_others(options.output / FILE):
-        console.print(f"others can read {options.output / FILE}, and this user may not change that", soft_wrap=True)
-    _name("not handed in any more, the marks from before are kept", gone, console)
-    _name(f"graded with other parts or points than {homework.name} has now, not in grades.csv", outdated, console)
+    if is_open_to_others(folder / FILE):
+        console.print(f"others can read {folder / FILE}, and this user may not change that", soft_wrap=True)
+    _name("not handed in any more, the marks from before are kept", gradebook.gone, console)
+    outdated = f"graded with other parts or points than {homework.name} has now, not in grades.csv"
+    _name(outdated, gradebook.outdated, console)
     if tally.other_software:
         were = "1 was" if tally.other_software == 1 else f"{tally.other_software} were"
-        which = f"`softmark regrade {options.output}` says which"
+        which = f"`softmark regrade {folder}` says which"
         console.print(f"{were} graded by another version of Softmark: graded again ({which})", soft_wrap=True)
     for why, times in tally.faults.most_common(MOST_FAULTS):
         of_how_many = "1 submission" if times == 1 else f"{times} submissions"
         text = f"the grader failed at {of_how_many}: {log_safe(one_line(message(why)))}"
         console.print(text, markup=False, soft_wrap=True)
-    console.print(f"{tally} in {tally.seconds:.1f} s; see {options.output}/grades.csv", soft_wrap=True)
+    console.print(f"{tally} in {tally.seconds:.1f} s; see {folder}/grades.csv", soft_wrap=True)
     if summary.faults + tally.by_status[Status.GRADER_ERROR] > 0:
         return FAULT
     return FINDINGS if collection.doubts or warning else 0
@@ -111,65 +108,15 @@ def _warning(summary: ClassSummary, collection: Collection, homework: Homework) 
     return other_homework(collection.entries, homework) or summary.same.warning
 
 
-def _grade(
-    collection: Collection, options: ClassOptions, homework: Homework, setup: Setup, journal: Journal, console: Console
-) -> Tally:
-    def keep(graded: Graded, about: Known) -> None:
-        with writable(options.output):
-            write_feedback(with_lateness(graded, about, homework), options.output)
-
+def _grade(collection: Collection, results: ClassResults, engine: Engine, fresh: bool, console: Console) -> Tally:
+    """Grade, and show how it goes on."""
     with (
         following(len(collection.entries), console) as (tally, show),
-        ClassRun(collection.entries, homework, setup, journal, keep, jobs=options.jobs, fresh=options.fresh) as run,
+        closing(run_class(collection.entries, results, engine, fresh)) as run,
     ):
         for finished in run:
-            if finished.result is None and not has_feedback(options.output, finished.entry.id):
-                keep(*journal.counting(finished.entry.id))
             show(finished)
     return tally
-
-
-def write_up(output: Path, homework: Homework, journal: Journal) -> tuple[ClassSummary, list[str], list[str]]:
-    """The gradebook is always written from the journal: also what earlier runs graded is in it.
-
-    But not what was graded with other parts or points, which is no one gradebook: those are returned, and then those
-    that are not handed in any more, whose marks are kept.
-    """
-    summary = ClassSummary()
-    outdated: list[str] = []
-    with writable(output):
-        close_tree(output / SUBMISSIONS)
-        remove_leftovers(output)
-        grades = write_gradebook(_summed_up(journal, homework, summary, outdated), output)
-    return summary, outdated, sorted({grade.submission for grade in grades if grade.gone})
-
-
-def _summed_up(journal: Journal, homework: Homework, summary: ClassSummary, outdated: list[str]) -> Iterator[Graded]:
-    for one in class_of(journal, homework, outdated):
-        summary.add(one)
-        yield one
-
-
-def class_of(
-    journal: Journal, homework: Homework, outdated: list[str] | None = None, run: int | None = None
-) -> Iterator[Graded]:
-    """What counts (after that run), with its lateness; of `outdated` gradings, made with other points, only the ids."""
-    parts = [(part.number, part.function, rounded(part.points)) for part in homework.parts]
-    for graded, about in journal.graded(run):
-        if outdated is not None and [(p.number, p.function, p.points) for p in graded.result.parts] != parts:
-            outdated.append(graded.id)
-        else:
-            yield with_lateness(graded, about, homework)
-
-
-def with_lateness(graded: Graded, about: Known, homework: Homework) -> Graded:
-    """The late policy as it is now, not as it was when this was graded."""
-    late = lateness(homework.late, homework.points, _time(about.submitted_at), _time(about.due_at), about.late)
-    return msgspec.structs.replace(graded, result=msgspec.structs.replace(graded.result, lateness=late))
-
-
-def _time(written: str | None) -> datetime | None:
-    return None if written is None else datetime.fromisoformat(written)
 
 
 def _say_what_was_found(collection: Collection, console: Console) -> None:
@@ -188,12 +135,12 @@ def _say_what_was_found(collection: Collection, console: Console) -> None:
         console.print(f"  and {len(ignored) - MOST_IGNORED} more that are nobody's submission")
 
 
-def _name(what: str, submissions: list[str], console: Console) -> None:
+def _name(what: str, submissions: Sequence[str], console: Console) -> None:
     if submissions:
         console.print(f"{what}: {some(submissions)}", markup=False, soft_wrap=True)
 
 
 def some(ids: Sequence[str]) -> str:
-    """The first of these, and how many more there are."""
+    """Return the first of these, and how many more there are."""
     more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
     return f"{', '.join(ids[:MOST_NAMED])}{more}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,7 @@ from softmark.cli.options import DeviceChoice, Isolation
 
 if TYPE_CHECKING:
     from softmark.course.homework import Homework
-    from softmark.engines.messages import Setup
+    from softmark.engines.protocol import GradingSpec
     from softmark.records.result import Result
 
 
@@ -50,7 +49,7 @@ def grade(
     from softmark.course.digest import exposed
     from softmark.course.homework import course_root, load_homework
     from softmark.engines.device import choose
-    from softmark.engines.messages import Setup
+    from softmark.engines.protocol import GradingSpec
     from softmark.records.errors import UsageError
 
     root = course_root()
@@ -62,26 +61,27 @@ def grade(
     for line in (chosen.line, exposed([homework])):
         if line:
             typer.echo(f"softmark: {line}", err=True)
-    keep = one and output is not None
-    setup = Setup(str(root), homework.name, isolation.value, timeout, chosen.name, progress=keep)
+    spec = GradingSpec.of(homework, isolation.value, timeout, chosen.name)
     code = (
-        _grade_file(paths[0], output, homework, setup, json)
+        _grade_file(paths[0], output, homework, spec, json)
         if one
-        else _grade_class(paths, output, homework, setup, jobs, fresh)
+        else _grade_class(paths, output, homework, spec, jobs, fresh)
     )
     if code:
         raise typer.Exit(code)
 
 
-def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setup, json: bool) -> int:
+def _grade_file(path: Path, output: Path | None, homework: Homework, spec: GradingSpec, json: bool) -> int:
     """Grade one file, print its result and return the exit code."""
     from softmark.batch.one import grade_file
     from softmark.batch.other_homework import other_homework
+    from softmark.engines.local import LocalEngine
     from softmark.intake.collect import collect
     from softmark.records.result import Status
 
     keep = _results_file(output)
-    result = grade_file(path, homework, setup, keep, meanwhile=lambda: import_module("softmark.feedback.terminal"))
+    with LocalEngine(spec) as engine:
+        result = grade_file(path, homework, engine, keep)
     if output is not None:
         _write_pages(result, output)
     _print_result(result, json)
@@ -93,41 +93,28 @@ def _grade_file(path: Path, output: Path | None, homework: Homework, setup: Setu
 
 
 def _grade_class(
-    paths: list[Path], output: Path | None, homework: Homework, setup: Setup, jobs: int, fresh: bool
+    paths: list[Path], output: Path | None, homework: Homework, spec: GradingSpec, jobs: int, fresh: bool
 ) -> int:
     """Grade a class and return the exit code."""
     from rich.console import Console
 
-    from softmark.cli.class_run import ClassOptions, Terminated, grade_class
+    from softmark.cli.class_run import Terminated, grade_class
 
     folder = output or Path("results") / homework.name
-    _refuse_to_mix(folder, paths)
-    options = ClassOptions(paths, folder, jobs or os.cpu_count() or 1, fresh)
     try:
-        return grade_class(options, homework, setup, Console())
+        return grade_class(paths, folder, homework, spec, jobs or os.cpu_count() or 1, fresh, Console())
     except Terminated:
         raise typer.Exit(TERMINATED) from None
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _refuse_to_mix(results: Path, paths: list[Path]) -> None:
-    """Results among what is graded would be taken for a submission by the next run."""
-    from softmark.records.errors import UsageError
-
-    kept = results.resolve()
-    for path in (path for path in paths if path.is_dir()):
-        graded = path.resolve()
-        if kept.is_relative_to(graded) or graded.is_relative_to(kept / "submissions"):
-            raise UsageError(f"results in {results} would be among what is in {path}; choose another folder with -o")
-
-
-def _results_file(output: Path | None) -> Callable[[Result], None]:
+def _results_file(output: Path | None) -> Callable[[Result], None] | None:
     """Keeps `submissions/<id>/results.json` up to date; the first one, of second zero, tells if it cannot be done."""
     if output is None:
-        return lambda result: None
+        return None
     from softmark.batch.journal import FILE
-    from softmark.engines.local import EngineFailed
+    from softmark.engines.protocol import EngineError
     from softmark.feedback.results_json import InvalidResults, write_results
     from softmark.feedback.safe_files import writable
     from softmark.records.errors import UsageError
@@ -143,7 +130,7 @@ def _results_file(output: Path | None) -> Callable[[Result], None]:
             try:
                 write_results(result, folder / "results.json")
             except InvalidResults as error:
-                raise EngineFailed(str(error)) from error
+                raise EngineError(str(error)) from error
 
     return keep
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softmark.engines.local import Examined
+from softmark.engines.processes import Examined
 
 _STOPS = {
     "full": "student code runs as a user of its own, behind Landlock and seccomp: it can neither read, write, signal "

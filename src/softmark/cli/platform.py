@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,26 +39,26 @@ def gradescope(
 ) -> None:
     """Grade the submission in a Gradescope container, and keep results/results.json valid all the time."""
     from softmark.engines.device import choose
-    from softmark.engines.messages import Setup
+    from softmark.engines.local import LocalEngine
+    from softmark.engines.protocol import GradingSpec
     from softmark.feedback.results_json import write_results
-    from softmark.platforms.gradescope import Place, grade_there
+    from softmark.platforms.gradescope import Place, grade_there, seconds_of_a_submission
     from softmark.platforms.gradescope import prepare as prepare_there
     from softmark.records.result import Status
 
     place = Place(root)
     homework = _homework(place.source, assignment)
     chosen = choose(device.value)
-    setup = Setup(str(homework.root), homework.name, isolation.value, device=chosen.name)
-    if prepare:
-        prepare_there(place, setup, lambda result: write_results(result, place.pending))
-        typer.echo(f"{homework.name}: the results of second zero are in {place.pending}")
-        return
-    place.results.parent.mkdir(exist_ok=True)
-    result = grade_there(
-        place, homework, setup, timeout,
-        sink=lambda so_far: write_results(so_far, place.results, for_staff=True),
-        meanwhile=lambda: import_module("softmark.feedback.terminal"),
-    )  # fmt: skip
+    spec = GradingSpec.of(homework, isolation.value, seconds_of_a_submission(timeout), chosen.name)
+    with LocalEngine(spec) as engine:
+        if prepare:
+            write_results(prepare_there(place, engine), place.pending)
+            typer.echo(f"{homework.name}: the results of second zero are in {place.pending}")
+            return
+        place.results.parent.mkdir(exist_ok=True)
+        result = grade_there(
+            place, homework, engine, timeout, lambda so_far: write_results(so_far, place.results, for_staff=True)
+        )
     if chosen.line:
         typer.echo(chosen.line)
     _tell_staff(result)

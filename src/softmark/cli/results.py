@@ -11,8 +11,6 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from softmark.records.result import Graded
-    from softmark.report.grades import Grade
 
 Results = Annotated[Path, typer.Argument(help="The folder that `softmark grade` keeps results in.", show_default=False)]
 
@@ -36,9 +34,10 @@ def export(
     ] = False,
 ) -> None:
     """Write marks in the form that a learning platform imports, and say whom it will not know."""
+    from softmark.batch.class_results import ClassResults
     from softmark.cli.class_run import some
     from softmark.records.errors import UsageError
-    from softmark.report.grades import class_grades, grades_of, without_mark
+    from softmark.report.grades import without_mark
     from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
 
     if canvas is None and moodle is None:
@@ -46,13 +45,9 @@ def export(
     if canvas is not None and moodle is not None and canvas.resolve() == moodle.resolve():
         raise UsageError(f"{canvas} cannot be both Canvas's file and Moodle's; name two")
     _leave_alone(results, canvas, moodle)
-    title = ""
-    every: list[Grade] = []
-    outdated: list[str] = []
-    for graded in _class_in(results, outdated=outdated):
-        title = graded.result.title
-        every.extend(grades_of(graded))
-    grades = class_grades(every)
+    with ClassResults.open(results) as opened:
+        title, gradebook = opened.homework.title, opened.gradebook()
+    grades = gradebook.grades
     if canvas is not None:
         with _told(canvas):
             write_canvas(grades, CanvasColumn(title, assignment_id, canvas_ids), canvas)
@@ -66,7 +61,7 @@ def export(
     if moodle is not None and (strangers := unknown_to_moodle(grades)):
         why = "no number of Moodle's and no email address, so Moodle cannot tell whose mark it is"
         typer.echo(f"{some([grade.student.id for grade in strangers])}: {why}", err=True)
-    for submission in outdated:
+    for submission in gradebook.outdated:
         typer.echo(f"left out: {submission}: graded with other parts or points; grade again first", err=True)
     for grade in owed:
         typer.echo(f"no mark yet: {grade.student.id}: the grader failed; grade again first", err=True)
@@ -85,18 +80,18 @@ def regrade(
     json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
 ) -> None:
     """Say what grading again has changed: old and new marks, student by student and part by part."""
-    from softmark.batch.journal import homework_of
-    from softmark.course.homework import load_homework
+    from softmark.batch.class_results import ClassResults
     from softmark.records.errors import UsageError
     from softmark.report.regrade import compare
     from softmark.report.regrade_views import show_regrade, write_regrade
 
-    old = _class_in(results, before=True) if against is None else _class_in(against)
     _leave_alone(results, csv)
-    ours, theirs = homework_of(results), homework_of(against or results)
-    if ours != theirs:
-        raise UsageError(f"{against} holds the results of {theirs}, {results} of {ours}")
-    difference = compare(old, _class_in(results))
+    with ClassResults.open(results) as ours, ClassResults.open(against or results) as theirs:
+        if ours.homework.name != theirs.homework.name:
+            names = f"{against} holds the results of {theirs.homework.name}, {results} of {ours.homework.name}"
+            raise UsageError(names)
+        old = theirs.before_last_change() if against is None else theirs.current()
+        difference = compare(old, ours.current())
     if csv is not None:
         with _told(csv):
             write_regrade(difference, csv)
@@ -108,19 +103,8 @@ def regrade(
         from rich.console import Console
 
         show_regrade(difference, Console())
-        if load_homework(ours).late is not None:
+        if ours.homework.late is not None:
             typer.echo("  today's late policy is on both sides: a change of [late] shows in grades.csv only\n")
-
-
-def _class_in(results: Path, *, outdated: list[str] | None = None, before: bool = False) -> Iterator[Graded]:
-    """What counts in a folder of results: now, or before its last run."""
-    from softmark.batch.journal import Journal, homework_of
-    from softmark.cli.class_run import class_of
-    from softmark.course.homework import load_homework
-
-    homework = load_homework(homework_of(results))
-    with Journal(results, homework.name, write=False) as journal:
-        yield from class_of(journal, homework, outdated, journal.before_last_change() if before else None)
 
 
 def _leave_alone(results: Path, *files: Path | None) -> None:

@@ -24,9 +24,8 @@ from typing import BinaryIO
 
 from softmark.engines.device import files_for
 from softmark.engines.ending import end_with_the_parent
-from softmark.engines.messages import Done, Progress, receive, send
+from softmark.engines.messages import Done, Grade, Progress, receive, send
 from softmark.grading.grade import Conditions, Tests, grade_submission
-from softmark.grading.job import Job
 from softmark.grading.own_time import Note, OwnTime
 from softmark.sandbox.isolation import open_sandbox
 from softmark.sandbox.leftovers import await_end
@@ -55,12 +54,12 @@ class Lane:
             self.zygote.hand_over()
 
 
-def answer(tests: Tests, conditions: Conditions, requests: BinaryIO, replies: BinaryIO, *, progress: bool) -> None:
+def answer(tests: Tests, conditions: Conditions, requests: BinaryIO, replies: BinaryIO) -> None:
     """Grade every job of a stream, until it ends."""
-    while isinstance(job := receive(requests), Job):
-        for result in grade_submission(tests, conditions, job, progress=progress):
+    while isinstance(asked := receive(requests), Grade):
+        for result in grade_submission(tests, conditions, asked.job, progress=asked.progress):
             last = result
-            if progress:
+            if asked.progress:
                 send(replies, Progress(result))
         send(replies, Done(last))
 
@@ -72,11 +71,9 @@ def lanes_beside(
     lanes: Sequence[Lane],
     own: Sequence[BinaryIO],
     note: Note | None,
-    *,
-    progress: bool,
 ) -> Iterator[None]:
     """A process for every lane; `own` are the streams of the engine's own, which no other process may hold open."""
-    pids = _fork_judges(tests, conditions, lanes, own, note, progress)
+    pids = _fork_judges(tests, conditions, lanes, own, note)
     try:
         yield
     except BaseException:
@@ -104,7 +101,6 @@ def _fork_judges(
     lanes: Sequence[Lane],
     own: Sequence[BinaryIO],
     note: Note | None,
-    progress: bool,
 ) -> list[int]:
     sys.stdout.flush()
     sys.stderr.flush()
@@ -115,7 +111,7 @@ def _fork_judges(
         if pid == 0:
             _keep_to_a_core(number, lane.zygote)
             others = [other for other in lanes if other is not lane]
-            _be_a_judge(engine, tests, conditions, lane, number, others, own, note, progress)
+            _be_a_judge(engine, tests, conditions, lane, number, others, own, note)
         pids.append(pid)
     if lanes:
         _keep_to_a_core(0, lanes[0].engines)
@@ -147,7 +143,6 @@ def _be_a_judge(
     others: list[Lane],
     own: Sequence[BinaryIO],
     note: Note | None,
-    progress: bool,
 ) -> None:
     status = 3
     try:
@@ -165,7 +160,7 @@ def _be_a_judge(
         conditions = replace(conditions, sandbox=sandbox, own_time=own_time)
         try:
             with lane.launcher.makefile("rb") as requests, lane.launcher.makefile("wb") as replies:
-                answer(tests, conditions, requests, replies, progress=progress)
+                answer(tests, conditions, requests, replies)
         finally:
             sandbox.close()
         status = 0

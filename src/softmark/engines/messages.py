@@ -1,56 +1,47 @@
-"""What the launcher and its grading engines say to each other: typed, over a pipe, length-prefixed msgpack.
+"""The messages between the launcher and its grading engines: typed, over a pipe, length-prefixed msgpack.
 
 Both ends are trusted. The engine is a process of its own so that it starts with an environment of constants, can be
 ended and replaced, and so that the launcher stays light.
 
-    launcher -> engine   Setup once, then any number of Jobs, then end of file
-    engine -> launcher   Ready once (or Refused, and the end); for each Job, Progress after each test, then Done
+    launcher -> engine   Begin once, then any number of Grades, then end of file
+    engine -> launcher   Ready once (or Refused, and the end); for each Grade, Progress if it was asked for, then Done
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
-from softmark.engines.device import CPU
+from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
 from softmark.records.result import Result
 
 _LENGTH = 8
 
 
-class Setup(msgspec.Struct, frozen=True, tag=True):
-    """What to grade with."""
+class Begin(msgspec.Struct, frozen=True, tag=True):
+    """Grade with this. So many lanes share the memory and the device."""
 
-    root: str
-    homework: str
-    isolation: str
-    budget_seconds: float | None = None
-    """Wall time that one submission may take altogether."""
-    device: str = CPU
-    """Where submissions run: cpu, cuda:0, or (for tests of the way there) pretended."""
+    spec: GradingSpec
     lanes: int = 1
-    """How many share the memory and the device."""
-    progress: bool = True
-    """Whether to send a result after each test, for a reader that keeps a file up to date."""
-    backwards: bool = False
-    """Whether to run the tests of each part in reverse: a proof looks for tests that depend on each other."""
 
-    @property
-    def path(self) -> Path:
-        return Path(self.root)
+
+class Grade(msgspec.Struct, frozen=True, tag=True):
+    """Grade this submission. With `progress`, a result is sent after each test."""
+
+    job: Job
+    progress: bool = False
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
-    """The tests are collected and the walls stand; `pending` is the result of second zero."""
+    """The tests are collected and the walls stand. `pending` is the Result before the first test."""
 
     pending: Result
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True):
-    """Grading cannot start. `usage`: because of what was asked for or configured, not of a fault."""
+    """Grading cannot start. `usage` says that what was asked for or configured is the reason, and not a fault."""
 
     why: str
     usage: bool
@@ -68,18 +59,19 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     result: Result
 
 
-FromLauncher = Setup | Job
+FromLauncher = Begin | Grade
 FromEngine = Ready | Refused | Progress | Done
 
 
 def send(stream: BinaryIO, message: FromLauncher | FromEngine) -> None:
+    """Write a message. Raise ConnectionError if nobody reads it."""
     body = msgspec.msgpack.encode(message)
     stream.write(len(body).to_bytes(_LENGTH, "big") + body)
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> FromLauncher | FromEngine | None:
-    """The next message; None at the end of the stream, be it in the middle of a message."""
+    """Return the next message; None at the end of the stream, also in the middle of a message."""
     length = stream.read(_LENGTH)
     if len(length) < _LENGTH:
         return None
@@ -91,4 +83,4 @@ def receive(stream: BinaryIO) -> FromLauncher | FromEngine | None:
     return message
 
 
-_decoder = msgspec.msgpack.Decoder(Setup | Job | Ready | Refused | Progress | Done)
+_decoder = msgspec.msgpack.Decoder(Begin | Grade | Ready | Refused | Progress | Done)

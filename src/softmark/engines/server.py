@@ -28,7 +28,7 @@ from softmark.course.pending import pending
 from softmark.course.testspecs import read_specs
 from softmark.engines.device import files_for
 from softmark.engines.lanes import Lane, answer, lanes_beside
-from softmark.engines.messages import Ready, Refused, Setup, receive, send
+from softmark.engines.messages import Begin, Ready, Refused, receive, send
 from softmark.grading.grade import Conditions, hidden_tests
 from softmark.grading.own_time import Note, OwnTime
 from softmark.grading.pytest_runner import NotCollected, PytestRunner, run_in_pytest
@@ -56,16 +56,17 @@ def _not_importable(cause: BaseException, homework: Homework) -> ConfigError:
 def serve(
     zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: Sequence[Lane], note: Note | None = None
 ) -> None:
-    """Do everything between the launcher's Setup and its end of file."""
-    setup = receive(requests)
-    if not isinstance(setup, Setup):
+    """Do everything between the launcher's Begin and its end of file."""
+    begin = receive(requests)
+    if not isinstance(begin, Begin):
         return
+    spec = begin.spec
     try:
-        sandbox = _sandbox(zygote, Level(setup.isolation), files_for(setup.device))
+        sandbox = _sandbox(zygote, Level(spec.isolation), files_for(spec.device))
         try:
-            homework = load_homework(setup.homework, setup.path)
-            sys.path.insert(0, setup.root)  # for `from reference import …` in hidden tests
-            grade_all(setup, homework, sandbox, (requests, replies), lanes, note)
+            homework = load_homework(spec.homework, spec.root)
+            sys.path.insert(0, spec.course.path)  # for `from reference import …` in hidden tests
+            grade_all(begin, homework, sandbox, (requests, replies), lanes, note)
         finally:
             sandbox.close()
     except (ConfigError, UsageError) as error:
@@ -78,7 +79,7 @@ def serve(
 
 
 def grade_all(
-    setup: Setup,
+    begin: Begin,
     homework: Homework,
     sandbox: Sandbox,
     wires: tuple[BinaryIO, BinaryIO],
@@ -86,26 +87,27 @@ def grade_all(
     note: Note | None = None,
 ) -> None:
     """Collect the hidden tests once, and grade every submission that is asked for with them."""
+    spec = begin.spec
     limits = Limits(**homework.limits)  # type: ignore[arg-type]
     own_time = OwnTime(limits.test_seconds, note)
 
     def use(runner: PytestRunner, items: list[pytest.Item]) -> None:
         own_time.stop()
         require_packages(homework)
-        tests = hidden_tests(homework, read_specs(items, homework), items, runner, backwards=setup.backwards)
+        tests = hidden_tests(homework, read_specs(items, homework), items, runner, backwards=spec.backwards)
         conditions = Conditions(
             sandbox,
-            fitting(limits, setup.lanes),
-            setup.device,
-            setup.lanes,
-            setup.budget_seconds,
+            fitting(limits, begin.lanes),
+            spec.device,
+            begin.lanes,
+            spec.budget_seconds,
             own_time,
-            provenance(homework, str(sandbox.level), setup.device),
+            provenance(homework, str(sandbox.level), spec.device),
         )
-        with lanes_beside(tests, conditions, lanes, wires, note, progress=setup.progress):
+        with lanes_beside(tests, conditions, lanes, wires, note):
             first = pending(homework, tests.specs, Submission(), conditions.provenance)
             send(wires[1], Ready(first))
-            answer(tests, conditions, *wires, progress=setup.progress)
+            answer(tests, conditions, *wires)
 
     own_time.begin("the import of the hidden tests, or of what they import,")
     try:

@@ -7,22 +7,19 @@ the last result that was given away is a valid one.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
-from softmark.batch.jobs import Task, read
-from softmark.batch.one import Sink
+from softmark.batch.one import Sink, read
 from softmark.course.deadlines import Attempt, attempt, lateness
 from softmark.course.homework import Homework
-from softmark.engines.local import EngineFailed, Grader
-from softmark.engines.messages import Setup
+from softmark.engines.protocol import Engine, EngineError
+from softmark.grading.job import Job
 from softmark.intake.choose import Pieces
 from softmark.intake.contents import Piece
 from softmark.intake.gradescope import METADATA_JSON, EarlierAttempt, Metadata, read_metadata
@@ -64,42 +61,48 @@ class Place:
         return self.source / "second_zero.json"
 
 
-def prepare(place: Place, setup: Setup, write: Sink) -> None:
-    """Find out, when the image is built, what the result of second zero is, and that grading can start at all."""
-    with Grader(setup) as grader:
-        pending = grader.ready()
+def seconds_of_a_submission(seconds: float) -> float:
+    """Return how long a submission may take if the whole run may take so many seconds."""
+    return max(seconds - _RESERVE, seconds / 2)
+
+
+def prepare(place: Place, engine: Engine) -> Result:
+    """Return the Result before the first test and keep it, when the image is built. Raise if nothing can be graded."""
+    pending = engine.pending()
     place.second_zero.write_bytes(encode(pending))
-    write(pending)
+    return pending
 
 
-def grade_there(place: Place, homework: Homework, setup: Setup, seconds: float, sink: Sink,
-                meanwhile: Callable[[], object] = lambda: None) -> Result:  # fmt: skip
-    """The final Result; `sink` is given every result on the way to it.
-
-    `meanwhile` is called once the engine is on its way.
-    """
+def grade_there(place: Place, homework: Homework, engine: Engine, seconds: float, sink: Sink) -> Result:
+    """Return the final Result. `sink` is given every result on the way to it, and the final one last."""
     end = time.monotonic() + seconds
-    setup = msgspec.structs.replace(setup, budget_seconds=max(seconds - _RESERVE, seconds / 2))
-    with Grader(setup) as grader, _stopped_at(end, grader):
-        handed = _HandedIn.at(place, homework)
-        meanwhile()
-        result = handed.at_second_zero(place)
-        try:
-            result = pending = handed.pending(grader.ready())
-            sink(pending)
-            for result in handed.graded(grader, pending):
-                sink(result)
-        except (EngineFailed, UsageError, ConfigError) as failure:
-            if result is None:
-                raise
-            late = f" when the {seconds:g} seconds for the whole run were over" if time.monotonic() >= end else ""
-            result = handed.failed(result, f"{failure}{late}")
-            sink(result)
-        else:
-            if result.status is Status.GRADER_ERROR:
-                result = handed.failed(result)
-                sink(result)
-        return result
+    engine.start()
+    handed = _HandedIn.at(place, homework)
+    latest = handed.at_second_zero(place)
+
+    def keep(result: Result) -> None:
+        nonlocal latest
+        latest = result
+        sink(result)
+
+    try:
+        pending = handed.pending(engine.pending(end - time.monotonic()))
+        keep(pending)
+        result = handed.graded(engine, pending, end, keep)
+        if result.status is Status.GRADER_ERROR:
+            result = handed.failed(result)
+    except TimeoutError:
+        engine.stop()
+        why = f"the grading engine was stopped when the {seconds:g} seconds for the whole run were over"
+        if latest is None:
+            raise EngineError(why) from None
+        result = handed.failed(latest, why)
+    except (EngineError, UsageError, ConfigError) as failure:
+        if latest is None:
+            raise
+        result = handed.failed(latest, str(failure))
+    keep(result)
+    return result
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class _HandedIn:
 
     homework: Homework
     about: Metadata
-    task: Task
+    job: Job
     attempt: Attempt | None
 
     @classmethod
@@ -134,14 +137,21 @@ class _HandedIn:
 
     def pending(self, of_nobody: Result) -> Result:
         """The result of second zero, for this submission; the final one if it cannot be graded."""
-        return self.dressed(self.task.result(of_nobody))
+        return self.dressed(self.job.result(of_nobody))
 
-    def graded(self, grader: Grader, pending: Result) -> Iterator[Result]:
-        """Every result after the first."""
+    def graded(self, engine: Engine, pending: Result, end: float, keep: Sink) -> Result:
+        """Return the final result. Stop the engine and raise TimeoutError if it is not there in time."""
         if self.attempt is not None and not self.attempt.counts:
-            yield msgspec.structs.replace(not_gradable(pending, self.attempt.line), kept=self._earlier_mark)
-        elif not self.task.handed.refusal:
-            yield from map(self.dressed, grader.grade(self.task.job))
+            return msgspec.structs.replace(not_gradable(pending, self.attempt.line), kept=self._earlier_mark)
+        if self.job.refusal:
+            return pending
+        future = engine.submit(self.job, lambda so_far: keep(self.dressed(so_far)))
+        try:
+            return self.dressed(future.result(end - time.monotonic()))
+        except TimeoutError:
+            engine.stop()
+            future.exception()  # after this, `keep` is not called any more
+            raise
 
     def dressed(self, result: Result) -> Result:
         """The result with what follows from its times and from what came before it."""
@@ -194,15 +204,3 @@ def _after(time: datetime, other: datetime) -> bool:
     if (time.utcoffset() is None) != (other.utcoffset() is None):
         return False
     return time > other
-
-
-@contextmanager
-def _stopped_at(end: float, grader: Grader) -> Iterator[None]:
-    """An engine that does not keep to its own budget is ended before the platform ends everything."""
-    timer = threading.Timer(end - time.monotonic(), grader.interrupt)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
