@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
-from softmark.sandbox import disk
+from softmark.sandbox import disk, held
 from softmark.sandbox.disk import Count, Disk
 from softmark.sandbox.failures import Disturbed, StudentFailure
 from softmark.sandbox.scratch import ScratchRoot
+from softmark.sandbox.walls import rlimits
 from tests.support import processes
 from tests.support.sandboxes import SHORT, loaded, sandbox, value, zygote
 
+_SYS_PTRACE, _SYS_ADMIN = 1 << 19, 1 << 21
+can_see = pytest.mark.skipif(
+    ~int(rlimits.status("self")["CapEff"], 16) & (_SYS_PTRACE | _SYS_ADMIN) != 0,
+    reason="only who has these capabilities may see what files another user's processes hold",
+)
 LIMIT = SHORT.file_mb * 1_000_000
 MB = 1_000_000
 
@@ -132,8 +142,35 @@ class TestChanges:
 
 
 HIDES = """
-import os
+import mmap, os, threading, time
 held = []
+
+def map_(size, keep):
+    for number in range(8):
+        with open("file", "w+b") as file:
+            file.write(bytes(size // 8))
+            file.flush()
+            held.append(mmap.mmap(file.fileno(), 4096))
+        os.unlink("file")
+    return 1
+
+def pass_on(size, keep):
+    hide(size, True)
+    if os.fork() == 0:
+        time.sleep(60)
+    while held:
+        os.close(held.pop())
+    return 1
+
+def in_a_thread(size, keep):
+    done = threading.Event()
+    def keeper():
+        hide(size, True)
+        done.set()
+        time.sleep(60)
+    threading.Thread(target=keeper, daemon=True).start()
+    done.wait()
+    return 1
 
 def hide(size, keep):
     held.append(os.open("file", os.O_RDWR | os.O_CREAT))
@@ -153,11 +190,41 @@ def nothing():
 """
 
 
+SEEN = [pytest.param(True, marks=can_see, id="seen"), pytest.param(False, id="by free space")]
+
+
+def see(seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether this process may see what files a worker holds."""
+    if not seen:
+        monkeypatch.setattr(held, "written", lambda _: None)
+
+
+@contextmanager
+def disturber(place: Path) -> Iterator[None]:
+    """A program that writes and deletes 400 MB on a disk until it is ended."""
+    program = (
+        "import os, sys\n"
+        "while True:\n"
+        "    with open(sys.argv[1], 'wb') as file:\n"
+        "        for _ in range(40): file.write(bytes(10_000_000))\n"
+        "    os.unlink(sys.argv[1])\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, place / f"softmark-disturber-{os.getpid()}"])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+        (place / f"softmark-disturber-{os.getpid()}").unlink(missing_ok=True)
+
+
 class TestDisk:
     """Workers that hold files without a name."""
 
-    def test_hidden_files_count(self) -> None:
+    @pytest.mark.parametrize("seen", SEEN)
+    def test_hidden_files_count(self, seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         """What is unlinked and held open is found at the end of the call that holds too much, and not before."""
+        see(seen, monkeypatch)
         with sandbox() as place, loaded(place, HIDES) as worker:
             assert value(worker, "hide", 10 * MB, True) == 1
             with pytest.raises(StudentFailure, match="wrote more than 20 MB of files") as caught:
@@ -171,19 +238,57 @@ class TestDisk:
             for _ in range(20):
                 assert value(worker, "hide", 2 * MB, False) == 1
 
-    def test_other_programs_do_not_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("seen", SEEN)
+    def test_other_programs_do_not_count(self, seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         """A worker that has made no file is not to blame for what others take, and is not even ended."""
+        see(seen, monkeypatch)
         free = iter([10**12 - number * LIMIT for number in range(100)])
         monkeypatch.setattr(Disk, "_free", lambda _: next(free))
         with sandbox() as place, loaded(place, HIDES) as worker:
             assert [value(worker, "nothing") for _ in range(5)] == [1] * 5
 
-    def test_other_programs_do_not_count_beside_files_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("seen", SEEN)
+    def test_other_programs_do_not_count_beside_files_of_its_own(
+        self, seen: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Nor is one that has made files, as long as it has written less than what is gone."""
+        see(seen, monkeypatch)
         with sandbox() as place, loaded(place, HIDES) as worker:
             assert value(worker, "hide", 1 * MB, False) == 1
             monkeypatch.setattr(Disk, "_free", lambda _: 0)
             assert [value(worker, "nothing") for _ in range(5)] == [1] * 5
+
+    @can_see
+    @pytest.mark.parametrize("how", ["hide", "map_", "pass_on", "in_a_thread"])
+    def test_is_found_whatever_others_do(self, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What is held open, mapped, by a child or by a thread is found, though others free more than it takes."""
+        free = iter(range(10**12, 10**15, 10**9))
+        monkeypatch.setattr(Disk, "_free", lambda _: next(free))
+        with sandbox() as place, loaded(place, HIDES) as worker:
+            assert value(worker, how, 10 * MB, True) == 1
+            with pytest.raises(StudentFailure, match="wrote more than 20 MB of files"):
+                value(worker, how, 70 * MB, True)
+
+    @can_see
+    def test_what_is_gone_is_no_reason_to_look_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A worker that has written a lot and let go of it is looked at once, and goes on."""
+        looks = []
+        look = held.unnamed_bytes
+        monkeypatch.setattr(held, "unnamed_bytes", lambda *of: looks.append(look(*of)) or looks[-1])
+        with sandbox() as place, loaded(place, HIDES) as worker:
+            assert [value(worker, "hide", 15 * MB, False) for _ in range(5)] == [1] * 5
+            assert [value(worker, "nothing") for _ in range(20)] == [1] * 20
+        assert looks == [0]
+
+    @can_see
+    def test_a_disturber_beside_it(self, tmp_path: Path) -> None:
+        """While another program writes and deletes 400 MB again and again, an honest worker passes, a hostile fails."""
+        with disturber(Path(gettempdir())), sandbox() as place:
+            for _ in range(4):
+                with loaded(place, HIDES) as worker:
+                    assert [value(worker, "hide", 19 * MB, False, cpu_seconds=5) for _ in range(8)] == [1] * 8
+                with loaded(place, HIDES) as worker, pytest.raises(StudentFailure, match="wrote more than 20 MB"):
+                    value(worker, "hide", 120 * MB, True, cpu_seconds=5)
 
     def test_what_was_written_is_known(self) -> None:
         """The kernel tells what a living worker has written, and the worker lives on."""
@@ -205,6 +310,7 @@ class TestDisk:
 
     def test_what_cannot_be_told_apart_is_asked_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A worker that has written a lot is ended; what does not come back then was another program's."""
+        see(False, monkeypatch)
         monkeypatch.setattr(disk, "_COMING_BACK", 0.0)
         with sandbox() as place, loaded(place, HIDES) as worker:
             for _ in range(8):

@@ -31,7 +31,7 @@ CONDITIONAL = {
     *("socketpair", "clone", "prlimit64", "ioctl", "rt_sigaction", "mmap", "prctl", "fcntl", "open", "openat"),
 }
 DANGEROUS = """
-    socket 41 198
+    socket 41 198; sendmsg 46 211; sendmmsg 307 269
     ptrace 101 117; process_vm_readv 310 270; process_vm_writev 311 271; pidfd_getfd 438 438; kcmp 312 272
     pidfd_send_signal 424 424; process_madvise 440 440; process_mrelease 448 448; move_pages 279 239
     setpriority 141 140; ioprio_set 251 30; sched_setscheduler 144 119; sched_setattr 314 274

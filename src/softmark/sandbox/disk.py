@@ -5,21 +5,23 @@ The limit (`file_mb`) is for all files of a worker together. There are two count
     names         the scratch directory is walked. Directories are opened one by one below their parents, and links are
                   not followed, so what the worker moves about meanwhile leads nowhere else. A sparse file counts the
                   blocks it has, a file with several names counts once. Directories of any depth are counted.
-    free space    a file that was unlinked while it is open or mapped has no name, and only the file system knows of it.
-                  The space that has been taken since the worker started was taken by all programs of this machine,
-                  other workers among them. Three facts tell who it was. A worker that has made and removed no file
-                  holds none without a name. One that has written little more than its files with names have, holds
-                  little without: the zygote can ask the kernel what its child has written. Any other is ended, one at
-                  a time: the space that comes back was the worker's.
+    no names      a file that was unlinked while it is open or mapped has no name. A worker that has made and removed no
+                  file holds none. One that has written little more than its files with names have, holds little
+                  without. Of any other the kernel is asked what its processes hold open and mapped (held.py), so
+                  nothing that other programs do to the disk plays a part.
+
+Where this process may not ask that (a root without CAP_SYS_PTRACE and CAP_SYS_ADMIN, as in most containers, and an
+ordinary user), free space decides. What is gone since the worker started may have been taken by any program. A worker
+that has written so much is ended, one at a time: the space that comes back was the worker's.
 
 When it is looked: free space at every look at the worker (process.py) and at the end of every call, two system calls;
 names at every tenth look, and at the end of a call if the worker has made or removed a file.
 
 The bound. The worker holds at most the limit with names and half the limit (at least 50 MB) without, and in addition
 what it writes between two looks, in a twentieth of a second. It has to write it: seccomp.py refuses what takes space at
-once, and files that never had a name. For files that are memory (a tmpfs) the kernel does not tell what was written, so
-that the space of other workers is not told apart without ending one: there, twice the limit is left to files without a
-name. On a file system that is late in telling its free space (Btrfs) nothing but the size of each file bounds them.
+once, and files that never had a name, and sending a descriptor to keep its file in a socket. For files that are memory
+(a tmpfs) the kernel does not tell what was written: there, twice the limit is left to files without a name. Where free
+space decides and a file system is late in telling it (Btrfs), nothing but the size of each file bounds them.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from softmark.sandbox import held as held_files
+from softmark.sandbox import procfs
 from softmark.sandbox.room import in_memory
 
 MOST_ENTRIES = 10_000
@@ -56,9 +60,15 @@ class Count:
 class Disk:
     """Watches what one worker holds; made before the worker runs any code of the student's."""
 
-    def __init__(self, scratch: Path, most_bytes: int, written: Callable[[], int]) -> None:
-        """`written` returns how many bytes the worker has written so far; more, if nobody knows."""
-        self._most, self._written = most_bytes, written
+    def __init__(self, scratch: Path, most_bytes: int, zygote: int, written: Callable[[], int]) -> None:
+        """The worker is the child of `zygote`.
+
+        `written` returns how many bytes the worker has written so far, or more if that is not known. It is asked where
+        this process may not see that itself.
+        """
+        self._most, self._zygote, self._written = most_bytes, zygote, written
+        self._gone = 0
+        """Bytes that were written to files which are gone."""
         self._tolerated = 2 * most_bytes if in_memory(str(scratch)) else max(most_bytes // 2, _LEAST_HIDDEN)
         self._place = os.open(scratch, _DIRECTORY)
         self._at_start = count(self._place, most_bytes)
@@ -80,17 +90,38 @@ class Disk:
         if not thoroughly and not self._touched() and taken <= self._most:
             return False
         found = count(self._place, self._most)
-        if taken - found.bytes > self._tolerated:
-            if found.changed and self._may_hide(found):
-                self._free_at_alarm, self._hidden = free, taken - found.bytes
-            else:
-                self._most_free = free  # another program took that space
-        return found.bytes > self._most or found.entries > MOST_ENTRIES
+        if found.bytes > self._most or found.entries > MOST_ENTRIES:
+            return True
+        missing = taken - found.bytes
+        held = self._held_without_names(found, missing) if found.changed else 0
+        if held is None and missing > self._tolerated and self._may_hide(self._written(), found):
+            self._free_at_alarm, self._hidden = free, missing
+        elif missing > self._tolerated:
+            self._most_free = free  # another program took that space
+        return held is not None and held > self._tolerated
 
-    def _may_hide(self, found: Count) -> bool:
-        """Whether the worker has written so much more than it has with names that it may be the one who hides it."""
-        with_names = max(0, found.bytes - self._at_start.bytes)
-        return self._written() - with_names > self._tolerated
+    def _held_without_names(self, found: Count, missing: int) -> int | None:
+        """Return the bytes of files without a name that the worker holds; None if this process may not see that.
+
+        It is not looked at where the worker can hold little: 0 is returned.
+        """
+        written = held_files.written(self._zygote)
+        if written is None:
+            return None
+        alone = len(procfs.family(self._zygote)) == 1  # what a process has written that is gone is not known
+        if alone and missing <= self._tolerated and not self._may_hide(written - self._gone, found):
+            return 0
+        held = held_files.unnamed_bytes(self._zygote, os.fstat(self._place).st_dev)
+        if held is not None and alone:
+            self._gone = max(0, written - self._with_names(found) - held)
+        return held
+
+    def _may_hide(self, written: int, found: Count) -> bool:
+        """Return whether the worker has written so much more than it has with names that it may hide too much."""
+        return written - self._with_names(found) > self._tolerated
+
+    def _with_names(self, found: Count) -> int:
+        return max(0, found.bytes - self._at_start.bytes)
 
     def settle(self) -> None:
         """Note whether the worker, which has just ended, held what was hidden."""

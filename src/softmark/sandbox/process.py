@@ -186,7 +186,8 @@ class ForkedWorker(StudentProcess):
         """Until here no code of the student's has run, so whatever goes wrong is not their fault."""
         try:
             self._reply(READY, Allowed.of(self._limits.import_seconds))
-            self._disk = Disk(Path(self._walls.scratch), self._limits.file_mb * _MEGABYTE, self._zygote.written)
+            zygote, most = self._zygote, self._limits.file_mb * _MEGABYTE
+            self._disk = Disk(Path(self._walls.scratch), most, zygote.pid, zygote.written)
         except SandboxLost:
             raise  # by `close`, which has been called
         except (GraderFault, StudentFailure, OSError) as failure:

@@ -54,7 +54,7 @@ def private_memory(pid: int) -> int:
 
     A process whose first thread has ended tells nothing in its own entry, but in those of its other threads.
     """
-    for place in (f"/proc/{pid}", *_threads(pid)):
+    for place in (f"/proc/{pid}", *threads(pid)):
         kilobytes = [int(number) for number in _MEMORY.findall(_read(f"{place}/status"))]
         if kilobytes:
             return sum(kilobytes) * 1024
@@ -94,7 +94,7 @@ def family(ancestor: int) -> list[int]:
 
 
 def _children(pid: int) -> list[int]:
-    return [int(child) for thread in _threads(pid) for child in _read(f"{thread}/children").split()]
+    return [int(child) for thread in threads(pid) for child in _read(f"{thread}/children").split()]
 
 
 def usage(zygote: int, worker: int, baseline: int) -> Usage:
@@ -154,8 +154,8 @@ def _tells_children() -> bool:
     return os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
-def _threads(pid: int) -> list[str]:
-    """The entries of a process's threads."""
+def threads(pid: int) -> list[str]:
+    """Return the entries of a process's threads."""
     try:
         return [f"/proc/{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task")]
     except (FileNotFoundError, ProcessLookupError):
@@ -190,9 +190,19 @@ def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
 
 
+def is_running(thread: str) -> bool:
+    """Return whether a thread, given by its entry, is neither stopped nor dead."""
+    fields = _fields(thread)
+    return bool(fields) and fields[_STATE] not in (b"T", b"t", b"Z", b"X")
+
+
 def _stat(pid: int) -> list[bytes]:
-    """The fields after the command name (which may hold anything, closing brackets too)."""
-    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return _fields(f"/proc/{pid}")
+
+
+def _fields(entry: str) -> list[bytes]:
+    """Return the fields of `stat` after the command name (which may hold anything, closing brackets too)."""
+    return _read(f"{entry}/stat").rpartition(b")")[2].split()
 
 
 def _read(path: str) -> bytes:

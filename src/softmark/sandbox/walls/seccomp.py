@@ -40,7 +40,9 @@ _TABLE: tuple[tuple[int, str], ...] = (
     # The network, every family of it: a named Unix socket is the way to a container daemon or a desktop. What
     # is left (see _CONDITIONS) are pairs of stream sockets, which are born connected and cannot be pointed
     # elsewhere. Their buffers keep the size they are born with.
+    # Nor can they carry descriptors: a file in a buffer would be held by no process, and nobody would count it.
     (EACCES, "socket 41 198; socketpair 53 199; setsockopt 54 208"),
+    (EPERM, "sendmsg 46 211; sendmmsg 307 269"),
     # Other processes: their memory, descriptors, limits and priorities.
     (EPERM, "ptrace 101 117; process_vm_readv 310 270; process_vm_writev 311 271; process_madvise 440 440"),
     (EPERM, "process_mrelease 448 448; kcmp 312 272; pidfd_getfd 438 438; pidfd_send_signal 424 424"),

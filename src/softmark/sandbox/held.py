@@ -1,0 +1,91 @@
+"""What the processes of a worker have written, and which files without a name they hold. Trusted side.
+
+The kernel tells it in /proc/<pid>: `io` has the bytes written to any disk, by a process and the children that it has
+reaped; `fd` has the open files, and `map_files` the mapped ones. A file without a name has no links. Threads are asked
+one by one, because a thread may have descriptors of its own.
+
+A worker must not be able to move a file from process to process while it is searched for. So its processes are stopped
+meanwhile. A descriptor in the buffer of a socket would belong to no process: seccomp.py lets a worker send none.
+
+To read this of a worker takes CAP_SYS_PTRACE, and for mapped files CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from softmark.sandbox import procfs
+
+_WRITTEN = re.compile(rb"^write_bytes: (\d+)$", re.MULTILINE)
+_STOPPING = 0.2  # seconds
+_GONE = (FileNotFoundError, ProcessLookupError)
+
+
+def written(ancestor: int) -> int | None:
+    """Return the bytes that the processes below `ancestor` have written to disks; None if that may not be seen."""
+    total = 0
+    for pid in procfs.family(ancestor):
+        try:
+            with open(f"/proc/{pid}/io", "rb") as file:
+                total += sum(map(int, _WRITTEN.findall(file.read())))
+        except _GONE:
+            continue
+        except OSError:
+            return None
+    return total
+
+
+def unnamed_bytes(ancestor: int, device: int) -> int | None:
+    """Return the bytes of nameless files of a device that processes below `ancestor` hold; None: it may not be seen."""
+    found: dict[int, int] = {}
+    try:
+        with _stopped(ancestor) as pids:
+            for status in (status for pid in pids for status in _files(pid)):
+                if status.st_dev == device and status.st_nlink == 0:
+                    found[status.st_ino] = status.st_blocks * 512
+    except PermissionError:
+        return None
+    return sum(found.values())
+
+
+@contextmanager
+def _stopped(ancestor: int) -> Iterator[set[int]]:
+    """Stop all processes below `ancestor`, and those that they start meanwhile; let them go on afterwards."""
+    stopped: set[int] = set()
+    try:
+        while more := set(procfs.descendants(ancestor)) - stopped:
+            for pid in more:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+            _await_stop(more)
+            stopped |= more
+        yield stopped
+    finally:
+        for pid in stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+def _await_stop(pids: set[int]) -> None:
+    """Wait until all threads have stopped; a thread that is inside a long system call stops when it returns."""
+    until = time.monotonic() + _STOPPING
+    while any(procfs.is_running(thread) for pid in pids for thread in procfs.threads(pid)):
+        if time.monotonic() > until:
+            return
+        time.sleep(0.0005)
+
+
+def _files(pid: int) -> Iterator[os.stat_result]:
+    """Yield the status of every file that a process holds open or mapped."""
+    for thread in procfs.threads(pid):
+        for folder in (f"{thread}/fd", f"/proc/{os.path.basename(thread)}/map_files"):
+            with contextlib.suppress(*_GONE):
+                for name in os.listdir(folder):
+                    with contextlib.suppress(*_GONE):
+                        yield os.stat(f"{folder}/{name}")
