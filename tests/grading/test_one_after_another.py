@@ -11,7 +11,6 @@ import pytest
 
 from softmark.authoring.plant import plant
 from softmark.course.homework import load_homework
-from softmark.grading import grade as grading
 from softmark.grading.author_files import load_mistakes
 from softmark.grading.job import Job
 from softmark.records.result import Outcome, Result, Submission
@@ -148,14 +147,6 @@ def planted(every: int) -> list[Job]:
     ]
 
 
-@pytest.fixture
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names are looked for as long as it takes."""
-    monkeypatch.setattr(grading, "_NAMING_OF_A_CASE", 60.0)
-    monkeypatch.setattr(grading, "_NAMING_OF_A_PART", 600.0)
-
-
-@pytest.mark.usefixtures("unhurried")
 def test_a_real_homework(place: Sandbox) -> None:
     """Each submission has the result that it has alone, to the last word."""
     jobs = planted(every=30)

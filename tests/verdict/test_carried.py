@@ -5,7 +5,7 @@ import torch
 
 from softmark.verdict import Standing, TestContext, activate, agree, draw, errs, holds, inherited
 from softmark.verdict.carried import AT_MOST
-from softmark.verdict.truth import truth_of
+from softmark.verdict.expected import expected_for
 from tests.support import lecture as ref
 from tests.support.lecture import softmax_rows
 from tests.support.students import InProcess, failure
@@ -263,7 +263,7 @@ class TestOwnPart:
     def test_must_answer_again_what_it_answered_there(self, qkv):
         """A function that was right in its own tests and is wrong now on the same inputs is no part to build on."""
         Q, K, _ = qkv
-        met = (truth_of(ref.scores, (Q, K), {}),)
+        met = (expected_for(ref.scores, (Q, K), {}),)
         with activate(TestContext(seed=5, standing_of=lambda name: Standing(errs=True, met=met))) as case:
             failure(agree, attention_on(unscaled), ref.attention, *qkv, carried={"scores": InProcess(unscaled)})
         assert case.carried == []
@@ -280,7 +280,7 @@ class TestOwnPart:
         square, zero = draw("n d", "n d", n=4, d=3), torch.zeros(4, 3, dtype=torch.float64)
         draws = [draw("n d", "m d", "m e", n=5, m=7, d=3, e=4) for _ in range(8)]  # in each some input changes alone
         for K, all_right in ((zero, True), (square[1], False)):
-            met = (truth_of(ref.scores, (square[0], K), {}),)
+            met = (expected_for(ref.scores, (square[0], K), {}),)
             with activate(TestContext(seed=5, standing_of=lambda name, met=met: Standing(errs=True, met=met))):
                 rights = []
                 for qkv in draws:

@@ -36,9 +36,9 @@ class TestCurrentCase:
                 agree(InProcess(lambda Q, K: Q, "mine"), ref.scores, q, k)
         right, wrong = case.checks
         assert (right.name, right.ratio, right.category) == ("scores", 0.0, None)
-        assert right.truth is not None
+        assert right.expected is not None
         assert right.double
-        assert (wrong.name, wrong.ratio, wrong.category, wrong.truth) == ("mine", float("inf"), "shape", None)
+        assert (wrong.name, wrong.ratio, wrong.category, wrong.expected) == ("mine", float("inf"), "shape", None)
 
 
 class TestDraw:

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from softmark.verdict import Category, TestContext, activate, agree, draw
+from softmark.verdict.expected import computed, stated
 from softmark.verdict.tolerance import BRAIN, DOUBLE, HALF, SINGLE
-from softmark.verdict.truth import computed, given
 from tests.support import lecture
 from tests.support.students import failure
 
@@ -144,6 +144,6 @@ class TestReferenceIsLeftAlone:
 
     def test_levels_are_ordered(self):
         """Coarser precision never has the narrower tolerance."""
-        truth = given(torch.randn(5, 5, dtype=torch.float64))
+        truth = stated(torch.randn(5, 5, dtype=torch.float64))
         limits = [truth.tolerance(level, 0) for level in (DOUBLE, SINGLE, HALF, BRAIN)]
         assert all(bool((a <= b).all()) for a, b in pairwise(limits))

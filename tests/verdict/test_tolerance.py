@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 
 from softmark.verdict import TestContext, activate, agree, draw
+from softmark.verdict.expected import computed
 from softmark.verdict.tolerance import DOUBLE
-from softmark.verdict.truth import computed
 from tests.support import lecture
 from tests.support.students import failure
 

@@ -33,11 +33,11 @@ from softmark.course.homework import Homework
 from softmark.grading.author_files import imported, load_mistakes
 from softmark.records.errors import ConfigError
 from softmark.verdict.compare import agrees
-from softmark.verdict.diagnose import Suspect, relevant
+from softmark.verdict.expected import Expected, computed, stated
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.mistakes import Mistake, Registry
+from softmark.verdict.naming import Suspect, relevant
 from softmark.verdict.plant import Planting, instead, planted, stand_in
-from softmark.verdict.truth import Truth, computed, given
 
 MOST_ALIKE = 2
 """Mistakes with one and the same answer that are named side by side; of more, none is told from the others."""
@@ -174,7 +174,9 @@ def _callee(made: ExampleCall, weights: Mapping[str, torch.Tensor], plants: Plan
     return own
 
 
-def _slips(made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Truth, registry: Registry) -> dict[str, Any]:
+def _slips(
+    made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Expected, registry: Registry
+) -> dict[str, Any]:
     """The answers of the mistakes that show on this example, and can be told from (almost) all others."""
     found: list[tuple[Suspect, Any]] = []
     for suspect in relevant(made.function, registry):
@@ -186,17 +188,17 @@ def _slips(made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Truth,
 
 def _telling(suspect: Suspect, answer: Any, found: list[tuple[Suspect, Any]]) -> bool:
     """Whether this answer points to this mistake; one in the function itself goes before one in what it calls."""
-    alike = [other for other, theirs in found if agrees(answer, given(theirs))]
+    alike = [other for other, theirs in found if agrees(answer, stated(theirs))]
     direct = [other for other in alike if other.direct]
     said = {other.mistake.says for other in direct or alike}  # several makes of one mistake are one
     return suspect in (direct or alike) and len(said) <= MOST_ALIKE
 
 
-def _answer(made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Truth, mistake: Mistake) -> Any:
+def _answer(made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Expected, mistake: Mistake) -> Any:
     """What the mistake answers; None if that is right, no answer, or another one every time."""
     try:
         first, second = (_run(made, weights, mistake, seed) for seed in (0, 1))
-        if agrees(first, truth) or not agrees(first, given(second)):
+        if agrees(first, truth) or not agrees(first, stated(second)):
             return None
         to_data(first)
     except Exception:  # a variant may fail on these inputs in any way: then a student's code gives no answer either

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -32,10 +32,10 @@ from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Limits
 from softmark.records.result import Outcome, Result, Status, Submission, TestResult
-from softmark.records.verdict import Category, Code, Failed, Verdict
+from softmark.records.verdict import Category, Code, Verdict
 from softmark.sandbox.isolation import Sandbox
 from softmark.verdict.context import current_test
-from softmark.verdict.diagnose import common_causes
+from softmark.verdict.naming import common_causes
 
 _STARTER_LINE = re.compile(r"raise NotImplementedError\b(?:\(\s*f?['\"]part ([\w.]+): ([\w.]+))?")
 
@@ -93,17 +93,19 @@ class Examples:
 
         return check
 
-    def name_mistakes(self, runs: Sequence[CaseRun]) -> None:
-        """Name what explains all wrong answers of a part, rather than what fits only one of them or a right one."""
+    def name_part(self, runs: Sequence[CaseRun]) -> None:
+        """Give each run of a part what explains all wrong answers of the part, else what explains its own."""
         not_made = {name for run in runs for name in self._not_made[run.context.id]}
-        errors = [error for run in runs for error in run.errors]
-        failures = [error for error in errors if isinstance(error, Failed) and error.verdict.diagnosed]
-        for failure in failures:
-            causes = tuple(cause for cause in failure.verdict.causes if not set(cause.mistakes) & not_made)
-            failure.verdict = msgspec.structs.replace(failure.verdict, causes=causes)
-        shared = common_causes([failure.verdict for failure in failures])
-        for failure in failures if shared else ():
-            failure.verdict = msgspec.structs.replace(failure.verdict, causes=shared)
+        possible = {id(run): [_without(verdict, not_made) for verdict in run.verdicts] for run in runs}
+        shared = common_causes([verdict for verdicts in possible.values() for verdict in verdicts])
+        for run in runs:
+            run.causes = shared or common_causes(possible[id(run)])
+
+
+def _without(verdict: Verdict, not_made: Container[str]) -> Verdict:
+    """Return a verdict without the causes that need a mistake which the student has not made."""
+    causes = tuple(cause for cause in verdict.causes if not any(name in not_made for name in cause.mistakes))
+    return msgspec.structs.replace(verdict, causes=causes)
 
 
 def _public_tests(
@@ -117,7 +119,7 @@ def _public_tests(
     specs.sort(key=lambda spec: order.index(spec.part))
     counts = {part.number: sum(spec.part == part.number for spec in specs) for part in handout.parts}
     homework = handout.as_homework(folder, counts)
-    return Tests(homework, tuple(specs), cases, runner, examples.name_mistakes, public=True)
+    return Tests(homework, tuple(specs), cases, runner, examples.name_part, public=True)
 
 
 def _spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> TestSpec:

@@ -24,8 +24,8 @@ from softmark.records.verdict import Cause, Failed
 from softmark.verdict.agree import agree
 from softmark.verdict.callee import ask
 from softmark.verdict.compare import agrees
-from softmark.verdict.diagnose import NAMEABLE
-from softmark.verdict.truth import Truth, given
+from softmark.verdict.expected import Expected, stated
+from softmark.verdict.naming import NAMEABLE
 
 DIGITS = 7
 """Significant digits of an answer: a hundred times finer than any tolerance, and the same on every machine."""
@@ -77,8 +77,8 @@ class WorkedExample:
             made.load_state_dict(self.weights)
         return made
 
-    def _truth(self, answer: Any) -> Truth:
-        return given(answer, (self.args, self.kwargs, self.weights))
+    def _truth(self, answer: Any) -> Expected:
+        return stated(answer, (self.args, self.kwargs, self.weights))
 
     def _causes(self, value: Any) -> tuple[Cause, ...]:
         fitting = [slip for slip in self.slips if agrees(value, self._truth(slip.answer))]

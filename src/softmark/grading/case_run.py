@@ -23,7 +23,7 @@ from softmark.course.testspecs import TestSpec, case_id
 from softmark.grading.setters import SetterError, Spoken
 from softmark.records.points import FULL, share_of_case
 from softmark.records.result import CaseResult, Outcome
-from softmark.records.verdict import LONGEST_TEXT, Category, Failed, Verdict
+from softmark.records.verdict import LONGEST_TEXT, Category, Cause, Failed, Verdict
 from softmark.sandbox.failures import GraderFault, UnsendableRequest
 from softmark.verdict.context import TestContext
 
@@ -46,6 +46,8 @@ class CaseRun:
     subtests: list[str] = field(default_factory=list)
     unfit: str = ""
     """For staff: how the test stumbled over an answer. Empty if it did not, or if the answer is not to blame."""
+    causes: tuple[Cause, ...] | None = None
+    """What explains the wrong answers of its test, once all tests of the part have run; None before."""
 
     @property
     def errors(self) -> list[BaseException]:
@@ -56,6 +58,17 @@ class CaseRun:
     def failed(self) -> bool:
         """True if anything was raised."""
         return bool(self.errors)
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """The verdicts of its failed checks."""
+        return [self.settled(error.verdict) for error in self.errors if isinstance(error, Failed)]
+
+    def settled(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with the causes that hold for the whole part, if these are known."""
+        if self.causes is None or not verdict.diagnosed:
+            return verdict
+        return msgspec.structs.replace(verdict, causes=self.causes, diagnosed=bool(self.causes))
 
     @property
     def fault(self) -> BaseException | None:
@@ -97,7 +110,7 @@ def _judged(run: CaseRun) -> CaseResult:
     run.leaderboard_value = _leaderboard_value(run)
     labels = [*run.subtests, *[""] * len(run.raised)]
     verdicts = tuple(
-        _verdict_of_error(error, label, run.spec)
+        _verdict_of_error(error, label, run)
         for error, label in zip(run.raised, labels, strict=False)
         if error is not None
     )
@@ -123,8 +136,8 @@ def _share(run: CaseRun) -> Fraction:
         return chosen
     *subtests, body = run.raised
     if body is not None:
-        return Fraction(str(_worth(body)))
-    return share_of_case([FULL if error is None else Fraction(str(_worth(error))) for error in subtests])
+        return _worth(body, run)
+    return share_of_case([FULL if error is None else _worth(error, run) for error in subtests])
 
 
 def _leaderboard_value(run: CaseRun) -> float | str | None:
@@ -139,11 +152,10 @@ def _is_students(error: BaseException) -> bool:
     return isinstance(error, AssertionError | pytest.fail.Exception) and not isinstance(error, _EVASIONS)
 
 
-def _worth(error: BaseException) -> float:
+def _worth(error: BaseException, run: CaseRun) -> Fraction:
     """Return the share of the marks that the instructor gives in spite of a named mistake."""
-    if isinstance(error, Failed) and error.verdict.causes:
-        return min(cause.worth for cause in error.verdict.causes)
-    return 0.0
+    causes = run.settled(error.verdict).causes if isinstance(error, Failed) else ()
+    return Fraction(str(min((cause.worth for cause in causes), default=0.0)))
 
 
 def explained(error: BaseException) -> str:
@@ -178,11 +190,11 @@ def _place(error: BaseException) -> str:
     return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "no traceback"
 
 
-def _verdict_of_error(error: BaseException, subtest: str, spec: TestSpec) -> Verdict:
+def _verdict_of_error(error: BaseException, subtest: str, run: CaseRun) -> Verdict:
     if isinstance(error, Failed):
-        return msgspec.structs.replace(error.verdict, subtest=subtest)
+        return msgspec.structs.replace(run.settled(error.verdict), subtest=subtest)
     message = str(error).strip()[:_OWN_MESSAGE]
-    if spec.visibility == "visible" and message:  # whoever sees all of a test need not be told first that it failed
+    if run.spec.visibility == "visible" and message:  # students who see all of a test see that it failed
         words, _, rest = message.partition("\n")
         return Verdict(category=Category.VALUE, fact=words, where=rest, subtest=subtest)
     return Verdict(category=Category.VALUE, fact="a check of this test does not hold", where=message, subtest=subtest)

@@ -22,7 +22,7 @@ from softmark.grading.author_files import MistakesOnDemand
 from softmark.grading.case_run import CaseRun, explained, faulty, not_judged
 from softmark.grading.closing import closed, not_loadable
 from softmark.grading.job import Job
-from softmark.grading.naming import name_mistakes
+from softmark.grading.naming import name_part
 from softmark.grading.own_time import OwnTime, naming, running
 from softmark.grading.pytest_runner import PytestRunner
 from softmark.grading.resolved_names import check_names
@@ -44,8 +44,6 @@ from softmark.sandbox.wire.protocol import UsedDevice
 from softmark.verdict.context import TestContext
 from softmark.verdict.mistakes import Registry
 
-_NAMING_OF_A_CASE = 0.5  # seconds of processor time that looking for the name of one wrong answer may take
-_NAMING_OF_A_PART = 2.0  # the same for all wrong answers of a part
 _ENDLESS = "did not return, and was not run again"
 _OF_DEVICE_MEMORY = 0.9
 """What all lanes together may take of a graphics card's memory; the rest is the driver's."""
@@ -60,7 +58,7 @@ class Tests:
     items: Mapping[str, Sequence[pytest.Item]]
     """The cases that are run, by the node id of their test. It may lack some that were not chosen."""
     runner: PytestRunner
-    name_mistakes: Callable[[Sequence[CaseRun]], None]
+    name_part: Callable[[Sequence[CaseRun]], None]
     """Gives the failed checks of one part the names of the mistakes that explain them."""
     mistakes: Registry | None = None
     """The named mistakes that are tried on a wrong answer. None where worked examples name them."""
@@ -126,7 +124,7 @@ def hidden_tests(
     """Return the hidden tests of a homework. Raise ConfigError if the homework names what does not exist."""
     check_names(homework)
     mistakes = MistakesOnDemand(homework)
-    name = partial(name_mistakes, registry=mistakes)
+    name = partial(name_part, registry=mistakes)
     return Tests(homework, specs, by_test(items), runner, name, mistakes, backwards=backwards)
 
 
@@ -144,6 +142,8 @@ def judge_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: 
     for error in run.errors:
         if isinstance(error, SandboxLost):
             raise error
+    if any(verdict.diagnosed and not verdict.causes for verdict in run.verdicts):
+        session.unexplained.add(run.spec.nodeid)
     if run.fault is not None and run.may_be_unfit and session.answers:
         if tests.public:
             run.unfit = explained(run.fault)
@@ -160,7 +160,8 @@ def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: A
         item.nodeid,
         seed_of(item.nodeid),
         mistakes=tests.mistakes,
-        budget=min(_NAMING_OF_A_CASE, session.naming_left(spec.part)),
+        naming=session.naming and spec.nodeid not in session.unexplained,
+        before_mistake=session.own_time.begin_anew,
         parts=tests.parts,
         standing_of=session.standings.of,
         apart=apart.ask,
@@ -170,7 +171,6 @@ def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: A
     session.begin(spec.part, item.nodeid, shown=spec.visibility == "visible")
     run = CaseRun(spec, context)
     tests.runner.run_case(item, run, session)
-    session.naming_spent[spec.part] += context.spent
     return run
 
 
@@ -183,7 +183,7 @@ def _reference_passes(tests: Tests, item: pytest.Item, session: StudentSession) 
         session.renew()  # a sandbox has one student process at a time
         files = SubmittedFiles(homework.file, {homework.file: homework.reference.read_bytes()})
         of_reference = session.of_another(files)
-        of_reference.naming_budget = 0.0
+        of_reference.naming = False
         try:
             run = _run_case(tests, item, of_reference, Apart())
         finally:
@@ -246,7 +246,7 @@ def grade_part(
     what = naming(specs[0].part)
     if what not in job.endless:
         session.own_time.begin(what)
-        tests.name_mistakes(part)
+        tests.name_part(part)
     elif any(run.failed for run in part):  # a failure may be worth something by its name
         raise GraderFault(f"{what} {_ENDLESS}")
     yield tuple(
@@ -301,7 +301,7 @@ def _session(tests: Tests, conditions: Conditions, job: Job, start: float) -> St
         whole_seconds=limits.of_a_submission(sum(map(len, tests.items.values()))),
         own_time=conditions.own_time,
     )
-    session.naming_budget = _NAMING_OF_A_PART if job.naming else 0.0
+    session.naming = job.naming
     session.standings.unknown = tests.incomplete
     return session
 

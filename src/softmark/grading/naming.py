@@ -1,45 +1,35 @@
 """Settles which mistake the failures of a part are called, once all its tests have run.
 
-A single wrong answer often fits several mistakes. What is said to a student is what fits *every* failing case of the
-part and is not contradicted by any check the same code passed; if nothing fits them all (a part may hold two
-mistakes), each test is named by itself. A mistake in the function itself goes before one in a function it calls.
+A student is told the mistakes that explain every failed check of the part. If none does (a part may hold two mistakes),
+each test is named by itself. A mistake in the function itself goes before one in a function that it calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from softmark.grading.case_run import CaseRun
-from softmark.records.verdict import Cause, Failed
-from softmark.verdict.context import Check
-from softmark.verdict.diagnose import common_causes
+from softmark.records.verdict import Cause
 from softmark.verdict.mistakes import Registry
-from softmark.verdict.truth import Truth
+from softmark.verdict.naming import common_causes
 
 
-def name_mistakes(runs: Sequence[CaseRun], registry: Registry) -> None:
-    """Give the failing verdicts of one part's runs the causes that hold."""
-    passed = [check for run in runs for check in run.context.checks if check.category is None]
-    raised = [truth for run in runs for truth in run.context.raised]
-    failures = _failures(runs)
-    shared = _causes(failures, passed, registry, raised)
-    for test in dict.fromkeys(run.spec.nodeid for run in runs):
-        own = _failures([run for run in runs if run.spec.nodeid == test])
-        causes = shared or _causes(own, passed, registry, raised)
-        for failure in own:
-            failure.verdict = msgspec.structs.replace(failure.verdict, causes=causes)
+def name_part(runs: Sequence[CaseRun], registry: Registry) -> None:
+    """Give each run of one part the causes that hold for its test."""
+    tests: dict[str, list[CaseRun]] = {}
+    for run in runs:
+        tests.setdefault(run.spec.nodeid, []).append(run)
+    shared = _causes(runs, runs, registry)
+    for own in tests.values():
+        causes = shared or _causes(own, runs, registry)
+        for run in own:
+            run.causes = causes
 
 
-def _failures(runs: Sequence[CaseRun]) -> list[Failed]:
-    """Failures with an answer that could be compared with what the mistakes give."""
-    errors = [error for run in runs for error in run.errors]
-    return [error for error in errors if isinstance(error, Failed) and error.verdict.diagnosed]
-
-
-def _causes(
-    failures: Sequence[Failed], passed: Sequence[Check], registry: Registry, raised: Sequence[Truth]
-) -> tuple[Cause, ...]:
-    causes = common_causes([failure.verdict for failure in failures], passed, registry, raised)
+def _causes(failed: Sequence[CaseRun], part: Sequence[CaseRun], registry: Registry) -> tuple[Cause, ...]:
+    """Return what explains these failures and is not contradicted by the rest of the part."""
+    passed = [check for run in part for check in run.context.checks if check.category is None]
+    raised = [expected for run in part for expected in run.context.raised]
+    verdicts = [verdict for run in failed for verdict in run.verdicts]
+    causes = common_causes(verdicts, passed, registry, raised)
     return tuple(cause for cause in causes if cause.direct) or causes

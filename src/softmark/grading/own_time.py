@@ -88,6 +88,11 @@ class OwnTime:
             self._note.write(self._lane, what)
             self._set(self._seconds)
 
+    def begin_anew(self) -> None:
+        """Give the judge its whole time again for what it is doing."""
+        if self._running:
+            self._set(self._seconds)
+
     def stop(self) -> None:
         """The judge has nothing to do."""
         self._set(0.0)

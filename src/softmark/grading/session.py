@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
@@ -67,8 +67,10 @@ class StudentSession:
         """Forbidden names that the text mentions, each with file and line."""
         self.cells = CellReport(handed)
         """What came of a notebook's cells."""
-        self.naming_budget = 2.0
-        self.naming_spent: defaultdict[str, float] = defaultdict(float)
+        self.naming = True
+        """Whether the mistakes behind wrong answers are looked for."""
+        self.unexplained: set[str] = set()
+        """Tests with a wrong answer that no named mistake explains: none can explain the whole test."""
         self.cpu_seconds = 0.0
         self.left_behind = 0
         self.unfit: list[str] = []
@@ -120,10 +122,6 @@ class StudentSession:
         """Return a session of another submission, in the same sandbox and with the same limits."""
         settings = (self._deadline, self._device, self._whole_seconds, self.own_time)
         return StudentSession(self._sandbox, handed, self.homework, self._limits, *settings)
-
-    def naming_left(self, part: str) -> float:
-        """Seconds that may still be spent on naming mistakes of a part."""
-        return max(0.0, self.naming_budget - self.naming_spent[part])
 
     def renew(self) -> None:
         """Let go of the worker; the next call starts a fresh one."""

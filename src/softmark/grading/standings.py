@@ -11,7 +11,7 @@ from softmark.verdict.standing import UNKNOWN, Standing
 
 if TYPE_CHECKING:
     from softmark.grading.case_run import CaseRun
-    from softmark.verdict.truth import Truth
+    from softmark.verdict.expected import Expected
 
 
 class Standings:
@@ -44,8 +44,8 @@ class Standings:
             return Standing(errs=False)  # nor does it hand on the errors of the parts before it
         return Standing(errs=True, met=self._met(name))
 
-    def _met(self, name: str) -> tuple[Truth, ...]:
+    def _met(self, name: str) -> tuple[Expected, ...]:
         """Return what a function answered right in the tests of its part."""
         runs = self._runs[self._part.get(name, "")]
-        truths = (check.truth for run in runs for check in run.context.checks)
-        return tuple(t for t in truths if t is not None and getattr(t.want, "__qualname__", "") == name)
+        right = (check.expected for run in runs for check in run.context.checks)
+        return tuple(e for e in right if e is not None and getattr(e.want, "__qualname__", "") == name)

@@ -12,7 +12,6 @@ from softmark.verdict.call_properties import (
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule
 from softmark.verdict.carried import errs, holds, inherited, unless_inherited
 from softmark.verdict.context import Check, TestContext, activate, current_test
-from softmark.verdict.diagnose import common_causes, require_seen
 from softmark.verdict.draw import causal_mask, draw, draw_integers, padding_mask, random_mask, to_float32
 from softmark.verdict.gradients import gradients_agree
 from softmark.verdict.mistakes import (
@@ -24,6 +23,7 @@ from softmark.verdict.mistakes import (
     equivalent,
     mistake,
 )
+from softmark.verdict.naming import common_causes, require_seen
 from softmark.verdict.own_checks import (
     confirm_reference,
     fail,

@@ -13,8 +13,8 @@ from softmark.verdict.callee import Answer, StudentCallable, ask, named
 from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.compare import compare
 from softmark.verdict.context import current_test
-from softmark.verdict.diagnose import NAMEABLE, causes_of, probe
-from softmark.verdict.truth import numeric_leaves, truth_of
+from softmark.verdict.expected import expected_for, numeric_leaves
+from softmark.verdict.naming import NAMEABLE, causes_of, probe
 
 
 def agree(
@@ -33,34 +33,36 @@ def agree(
     if carried:
         require_called(want, carried)
     name = str(getattr(got, "name", "value")) if callable(got) else "value"
-    truth = truth_of(want, args, kwargs, case.id)
+    expected = expected_for(want, args, kwargs, case.id)
     try:
-        with case.expecting(truth.value):
+        with case.expecting(expected.value):
             answer = ask(got, args, kwargs)
     except Failed as failure:
         if failure.verdict.category is Category.ERROR and failure.verdict.exception != "NotImplementedError":
-            case.raised.append(truth)
+            case.raised.append(expected)
         raise
     if case.probe and case.mistakes is not None:
-        probe(truth, case.mistakes, case.seen)
-    found = compare(answer.value, truth)
-    verdict, double = found.verdict, truth.coarsest_input is torch.float64
+        probe(expected, case.mistakes, case.seen)
+    found = compare(answer.value, expected)
+    verdict, double = found.verdict, expected.coarsest_input is torch.float64
     if verdict is None:
-        case.record(name, found.ratio, double=double, truth=truth)
+        case.record(name, found.ratio, double=double, expected=expected)
         return
     nameable = verdict.category in NAMEABLE
-    if nameable and carried and is_carried(answer.value, truth, carried, case):
+    if nameable and carried and is_carried(answer.value, expected, carried, case):
         case.record(name, 0.0, double=double)
         return
     case.record(name, found.ratio, verdict.category, double=double)
-    causes, diagnosed = causes_of(answer.value, truth, case) if nameable else ((), False)
+    causes = causes_of(answer.value, expected, case) if nameable else None
     fact = verdict.fact
     if not causes:
-        with case.expecting(truth.value):
+        with case.expecting(expected.value):
             fact += _besides(verdict, got, args, kwargs, answer)
     staff = f"check {len(case.checks)} ({name}) of case {case.id or 'without id'}, seed {case.seed}"
     staff += f", worst error over tolerance {found.ratio:.3g}"
-    raise Failed(msgspec.structs.replace(verdict, fact=fact, staff=staff, causes=causes, diagnosed=diagnosed))
+    raise Failed(
+        msgspec.structs.replace(verdict, fact=fact, staff=staff, causes=causes or (), diagnosed=causes is not None)
+    )
 
 
 def _besides(verdict: Verdict, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> str:

@@ -27,11 +27,10 @@ from softmark.verdict.callee import ask
 from softmark.verdict.compare import agrees
 from softmark.verdict.context import TestContext, current_test
 from softmark.verdict.dependence import Call, Moves, NotCarried, named, require_dependence, require_effect
+from softmark.verdict.expected import Expected, numeric_leaves, stated
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.plant import Target, instead, out_of_reach, planted, reachable
 from softmark.verdict.standing import Standing
-from softmark.verdict.truth import Truth, numeric_leaves
-from softmark.verdict.truth import given as stated
 
 AT_MOST = 8
 """Checks of one case that may be right in this way: each costs calls of the student's code."""
@@ -42,13 +41,13 @@ _ASKED_AGAIN = 2
 def holds(check: Callable[..., object], *args: Any, **kwargs: Any) -> bool:
     """Return whether a check passes. The mistake behind a failure is not looked for."""
     case = current_test()
-    budget, case.budget = case.budget, 0.0
+    naming, case.naming = case.naming, False
     try:
         check(*args, **kwargs)
     except Failed:
         return False
     finally:
-        case.budget = budget
+        case.naming = naming
     return True
 
 
@@ -89,7 +88,7 @@ def require_called(want: Any, earlier: Iterable[str]) -> None:
             raise TypeError(f'carried names "{name}", which is imported from another file: call it from its own')
 
 
-def is_carried(answer: Any, truth: Truth, earlier: Mapping[str, Callable[..., Any]], case: TestContext) -> bool:
+def is_carried(answer: Any, truth: Expected, earlier: Mapping[str, Callable[..., Any]], case: TestContext) -> bool:
     """Return whether the answer is what the reference makes of the student's earlier functions that err."""
     if truth.want is None or case.carried_checks >= AT_MOST:
         return False
@@ -132,7 +131,7 @@ class _Given:
     wrong: tuple[str, ...]
 
 
-def _value_given(want: Target, truth: Truth, plants: list[_Earlier]) -> _Given | None:
+def _value_given(want: Target, truth: Expected, plants: list[_Earlier]) -> _Given | None:
     """What the reference makes of the student's earlier functions; None if these are nothing to build on."""
     try:
         value = _Rerun(want, truth, plants).value()
@@ -147,7 +146,7 @@ def _value_given(want: Target, truth: Truth, plants: list[_Earlier]) -> _Given |
 class _Rerun:
     """The reference run with the student's earlier functions: on the inputs of the check, among other questions."""
 
-    def __init__(self, want: Target, truth: Truth, plants: list[_Earlier]) -> None:
+    def __init__(self, want: Target, truth: Expected, plants: list[_Earlier]) -> None:
         self._want, self._truth, self._plants = want, truth, plants
         self._chance = torch.Generator().manual_seed(_secret(truth))
         self._moves = Moves((truth.args, truth.kwargs), self._chance)
@@ -187,13 +186,13 @@ class _Rerun:
             self._values[number] = instead(self._want, plants)(*args, **kwargs)
         self._calls[number] = [plant.calls for plant in self._plants]
 
-    def _met(self, plant: _Earlier) -> list[Truth]:
+    def _met(self, plant: _Earlier) -> list[Expected]:
         met = plant.standing.met
         chosen = torch.randperm(len(met), generator=self._chance)[:_ASKED_AGAIN].tolist()
         return [met[position] for position in chosen]
 
 
-def _secret(truth: Truth) -> int:
+def _secret(truth: Expected) -> int:
     """A seed that only one who has the right answer can know, and that is the same for every submission."""
     digest = hashlib.sha256()
     for leaf in truth.leaves:
@@ -221,7 +220,7 @@ class _Earlier:
         self._change(answer.changed, args, kwargs)
         return answer.value
 
-    def answer_again(self, met: Truth) -> None:
+    def answer_again(self, met: Expected) -> None:
         """Raise NotCarried if the function does not give an answer that it gave in the tests of its part."""
         args, kwargs = map_tensors((met.args, met.kwargs), torch.Tensor.clone)
         if not agrees(ask(self.student, args, kwargs).value, met):

@@ -16,10 +16,10 @@ import torch
 from softmark.records.verdict import Category, Picture, Rows, Verdict
 from softmark.verdict import describe
 from softmark.verdict.describe import place
+from softmark.verdict.expected import Expected
 from softmark.verdict.leaves import NUMBERS, is_numeric, tensor_of
 from softmark.verdict.patterns import of_shapes, of_values
 from softmark.verdict.structure import mistyped, refused_numbers
-from softmark.verdict.truth import Truth
 
 SEVERITY = list(Category)
 LARGEST_PICTURE = 32
@@ -36,44 +36,44 @@ class Comparison:
     """The most severe thing that is wrong; None for a right answer."""
 
 
-def compare(value: Any, truth: Truth, entry: str = _ENTRY) -> Comparison:
-    """Compare an answer, however nested, with the truth. The verdict is about the most severe difference.
+def compare(value: Any, expected: Expected, entry: str = _ENTRY) -> Comparison:
+    """Compare an answer, however nested, with the expected. The verdict is about the most severe difference.
 
     `entry` is the form in which a sentence names the entry of a dictionary.
     """
-    wrong_type = mistyped(value, truth.value)
+    wrong_type = mistyped(value, expected.value)
     if wrong_type:
         return _wrong(Category.TYPE, wrong_type)
-    found = [_leaf(path, got, want, truth, number) for path, got, want, number in _pairs(value, truth, entry)]
+    found = [_leaf(path, got, want, expected, number) for path, got, want, number in _pairs(value, expected, entry)]
     verdicts = [leaf.verdict for leaf in found if leaf.verdict is not None]
     worst = max((leaf.ratio for leaf in found), default=0.0)
     return Comparison(worst, min(verdicts, key=lambda verdict: SEVERITY.index(verdict.category), default=None))
 
 
-def agrees(value: Any, truth: Truth) -> bool:
+def agrees(value: Any, expected: Expected) -> bool:
     """Whether `compare` would find nothing wrong; quicker where something is."""
-    if mistyped(value, truth.value):
+    if mistyped(value, expected.value):
         return False
-    for _, got, want, number in _pairs(value, truth):
+    for _, got, want, number in _pairs(value, expected):
         if number < 0:
             right = got == want
         else:
             right = (
-                tensor_of(got).shape == truth.leaves[number].shape
-                and not refused_numbers(got, want, truth.coarsest_input)
-                and _worst(_ratios(tensor_of(got), truth, number)) <= 1
+                tensor_of(got).shape == expected.leaves[number].shape
+                and not refused_numbers(got, want, expected.coarsest_input)
+                and _worst(_ratios(tensor_of(got), expected, number)) <= 1
             )
         if not right:
             return False
     return True
 
 
-def _pairs(value: Any, truth: Truth, entry: str = _ENTRY) -> list[tuple[describe.Path, Any, Any, int]]:
+def _pairs(value: Any, expected: Expected, entry: str = _ENTRY) -> list[tuple[describe.Path, Any, Any, int]]:
     """Return the leaves of an answer with the true ones, and the number of each numeric one (else -1)."""
     numbers = count()
     return [
         (path, got, want, next(numbers) if is_numeric(want) else -1)
-        for path, got, want in _in_true_order(value, truth.value, entry)
+        for path, got, want in _in_true_order(value, expected.value, entry)
     ]
 
 
@@ -91,7 +91,7 @@ def _in_true_order(
         yield path, got, want
 
 
-def _leaf(path: describe.Path, got: Any, want: Any, truth: Truth, number: int) -> Comparison:
+def _leaf(path: describe.Path, got: Any, want: Any, expected: Expected, number: int) -> Comparison:
     """Compare one leaf of an answer with the true one."""
     at = place(path)
     if number < 0:
@@ -99,15 +99,15 @@ def _leaf(path: describe.Path, got: Any, want: Any, truth: Truth, number: int) -
         return Comparison(0.0) if got == want else _wrong(Category.VALUE, f"{at}another text than expected", words)
     if isinstance(got, torch.Tensor) and got.device.type == "meta":
         return _wrong(Category.DEVICE, f"{at}the tensor is on the device meta, where there are no numbers")
-    answer, true = tensor_of(got), truth.leaves[number]
+    answer, true = tensor_of(got), expected.leaves[number]
     if answer.shape != true.shape:
-        others = [leaf.shape for i, leaf in enumerate(truth.leaves) if i != number]
+        others = [leaf.shape for i, leaf in enumerate(expected.leaves) if i != number]
         fact = f"shape {describe.shape(answer.shape)}, expected {describe.shape(true.shape)}"
         return _wrong(Category.SHAPE, at + fact + of_shapes(answer.shape, true.shape, others))
-    refused = refused_numbers(got, want, truth.coarsest_input)
+    refused = refused_numbers(got, want, expected.coarsest_input)
     if refused:
         return _wrong(Category.TYPE if type(got) in NUMBERS else Category.DTYPE, at + refused)
-    ratios = _ratios(answer, truth, number)
+    ratios = _ratios(answer, expected, number)
     ratio = _worst(ratios)
     if ratio <= 1:
         return Comparison(ratio)
@@ -115,16 +115,16 @@ def _leaf(path: describe.Path, got: Any, want: Any, truth: Truth, number: int) -
     strange = ~torch.isfinite(wide) & (ratios > 1)
     if bool(strange.any()):
         return _not_finite(at, wide, true, strange)
-    return _wrong_numbers(at, wide, true, ratios, _exchanged(answer, truth, number))
+    return _wrong_numbers(at, wide, true, ratios, _exchanged(answer, expected, number))
 
 
-def _ratios(answer: torch.Tensor, truth: Truth, number: int) -> torch.Tensor:
+def _ratios(answer: torch.Tensor, expected: Expected, number: int) -> torch.Tensor:
     """Error over tolerance of each element; inf where it cannot be measured, never NaN."""
-    true = truth.leaves[number]
+    true = expected.leaves[number]
     if not true.is_floating_point() and not true.is_complex():
         unequal = answer.to(torch.int64) != true.to(torch.int64)
         return torch.zeros(true.shape, dtype=torch.float64).masked_fill_(unequal, float("inf"))
-    limit = truth.tolerance(truth.level(answer.dtype), number)
+    limit = expected.tolerance(expected.level(answer.dtype), number)
     wide = answer.to(true.dtype)
     ratios = (wide - true).abs_().div_(limit) if not wide.is_complex() else (wide - true).abs() / limit
     if not bool(torch.isfinite(ratios).all()):
@@ -137,12 +137,12 @@ def _worst(ratios: torch.Tensor) -> float:
     return float(ratios.max()) if ratios.numel() else 0.0
 
 
-def _exchanged(answer: torch.Tensor, truth: Truth, number: int) -> str:
+def _exchanged(answer: torch.Tensor, expected: Expected, number: int) -> str:
     """A clause for an answer that is another one of the outputs."""
-    for other, true in enumerate(truth.leaves):
-        if other == number or true.shape != answer.shape or true.dtype != truth.leaves[number].dtype:
+    for other, true in enumerate(expected.leaves):
+        if other == number or true.shape != answer.shape or true.dtype != expected.leaves[number].dtype:
             continue
-        if true.numel() > 1 and _worst(_ratios(answer, truth, other)) <= 1:
+        if true.numel() > 1 and _worst(_ratios(answer, expected, other)) <= 1:
             return f": that is output {other + 1}, are the outputs exchanged?"
     return ""
 

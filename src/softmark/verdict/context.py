@@ -15,8 +15,8 @@ from softmark.verdict.leaves import size_of
 from softmark.verdict.standing import UNKNOWN, Standing
 
 if TYPE_CHECKING:
+    from softmark.verdict.expected import Expected
     from softmark.verdict.mistakes import Registry
-    from softmark.verdict.truth import Truth
 
 SEED_OUTSIDE = 20260101
 """Seed for draws outside any case, so that a test tried by hand gives the same numbers every time."""
@@ -25,6 +25,10 @@ SEED_OUTSIDE = 20260101
 def at_once(question: Callable[[], Any], otherwise: Any) -> Any:
     """Call it here and now."""
     return question()
+
+
+def _nothing() -> None:
+    pass
 
 
 def _unknown(name: str) -> Standing:
@@ -41,7 +45,7 @@ class Check:
     """None when the check held."""
     double: bool = True
     """Whether the inputs were in double precision (or no real numbers): margins are promised for these."""
-    truth: Truth | None = field(default=None, repr=False, compare=False)
+    expected: Expected | None = field(default=None, repr=False, compare=False)
     """What the student's answer agreed with: evidence against mistakes that would have shown here."""
 
 
@@ -56,13 +60,14 @@ class TestContext:
     """The test's id with its parameters; an empty id means that nothing about this case is cached."""
     seed: int = SEED_OUTSIDE
     mistakes: Registry | None = None
-    budget: float = 0.5
-    """Seconds that naming the mistake of a failed check may take; `spent` says how long it took."""
-    spent: float = 0.0
+    naming: bool = True
+    """Whether the mistake behind a failed check is looked for."""
+    before_mistake: Callable[[], None] = _nothing
+    """Called before a mistake is run: it may loop for ever, and what ends it then gives each of them its own time."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """Part number of each function of the homework, for "right, given your part 3"."""
     checks: list[Check] = field(default_factory=list)
-    raised: list[Truth] = field(default_factory=list)
+    raised: list[Expected] = field(default_factory=list)
     """What was to be computed where the student's code raised instead: a mistake that would not have is not theirs."""
     standing_of: Callable[[str], Standing] = _unknown
     """How an earlier function of the student's did in the tests of its own part."""
@@ -90,9 +95,9 @@ class TestContext:
         category: Category | None = None,
         *,
         double: bool = True,
-        truth: Truth | None = None,
+        expected: Expected | None = None,
     ) -> None:
-        self.checks.append(Check(name, ratio, category, double, truth))
+        self.checks.append(Check(name, ratio, category, double, expected))
 
     @contextmanager
     def expecting(self, *values: Any) -> Iterator[None]:

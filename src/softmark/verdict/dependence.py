@@ -15,10 +15,10 @@ from typing import Any
 import torch
 
 from softmark.verdict.compare import agrees
+from softmark.verdict.expected import Expected
 from softmark.verdict.leaves import map_tensors, tensors_in
 from softmark.verdict.plant import Target
 from softmark.verdict.tolerance import DOUBLE
-from softmark.verdict.truth import Truth
 
 LEAST = 0.01
 """How much a number must change, in proportion to its size, to count as changed."""
@@ -79,7 +79,9 @@ class Moves:
         return copies
 
 
-def require_dependence(target: Target, met: Sequence[Truth], calls: list[Call], others: Sequence[list[Call]]) -> None:
+def require_dependence(
+    target: Target, met: Sequence[Expected], calls: list[Call], others: Sequence[list[Call]]
+) -> None:
     """Raise NotCarried if the answers do not depend on the inputs; `others` are the calls of the runs on permuted ones.
 
     In some run each output must change, and in each call some output; and each output in every run that changes an
@@ -99,7 +101,7 @@ def require_dependence(target: Target, met: Sequence[Truth], calls: list[Call], 
             _require_some([_shares(known, leaf)])
 
 
-def require_effect(truth: Truth, values: Sequence[Any], rights: Sequence[Any]) -> None:
+def require_effect(truth: Expected, values: Sequence[Any], rights: Sequence[Any]) -> None:
     """Raise NotCarried if the later part's answer does not depend on its inputs beyond the tolerance.
 
     `values` are what the reference makes of the student's functions in each run, `rights` what it makes of its own.
@@ -188,7 +190,7 @@ def _all_moved(size: int, chance: torch.Generator) -> torch.Tensor:
     return torch.empty_like(order).scatter_(0, order, order.roll(1))
 
 
-def _used(target: Target, met: Sequence[Truth]) -> set[str]:
+def _used(target: Target, met: Sequence[Expected]) -> set[str]:
     """The inputs that mattered to an answer which the student's function got right in the tests of its part."""
     used: set[str] = set()
     for truth in met:

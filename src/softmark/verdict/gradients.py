@@ -15,20 +15,19 @@ from softmark.records.verdict import Category, Code, Failed, Verdict
 from softmark.verdict.callee import StudentCallable, named
 from softmark.verdict.compare import compare
 from softmark.verdict.context import current_test
+from softmark.verdict.expected import computed, expected_for, in_float64, kept
 from softmark.verdict.leaves import map_tensors, tensors_in
-from softmark.verdict.memory import remembered
-from softmark.verdict.truth import computed, in_float64, truth_of
 
 
 def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """The gradients of <cotangent, output> with respect to every floating input and parameter agree."""
     case = current_test()
-    value = truth_of(want, args, kwargs, case.id).value
+    value = expected_for(want, args, kwargs, case.id).value
     cotangent = _cotangent(value, args, kwargs)
     weights = [tensor.double() for tensor in tensors_in(cotangent)]
     key = (case.id, "gradients")
-    truth = remembered(key, want, (args, kwargs, weights), lambda: computed(_Pullback(want, weights), args, kwargs))
-    named: dict[str, torch.Tensor] = truth.value
+    expected = kept(key, want, (args, kwargs, weights), lambda want: computed(_Pullback(want, weights), args, kwargs))
+    named: dict[str, torch.Tensor] = expected.value
     with case.expecting(value, named):
         answer = got.vjp(args, kwargs, cotangent)
     found = {**_by_argument(answer.args, answer.kwargs), **{f"parameter {k}": v for k, v in answer.parameters.items()}}
@@ -36,10 +35,10 @@ def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, 
     missing = [key for key, true in named.items() if found.get(key) is None and bool((true != 0).any())]
     if missing:
         _fail(got, Category.PROPERTY, f"no gradient reaches {missing[0]}", "", float("inf"))
-    comparison = compare(filled, truth, entry="gradient of {}")
+    comparison = compare(filled, expected, entry="gradient of {}")
     wrong = comparison.verdict
     if wrong is None:
-        case.record(got.name, comparison.ratio, double=truth.coarsest_input is torch.float64)
+        case.record(got.name, comparison.ratio, double=expected.coarsest_input is torch.float64)
         return
     category = Category.PROPERTY if wrong.category is Category.VALUE else wrong.category
     _fail(got, category, wrong.fact, wrong.where, comparison.ratio)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from softmark.verdict.truth import Truth
+    from softmark.verdict.expected import Expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Standing:
     """
 
     errs: bool
-    met: tuple[Truth, ...] = ()
+    met: tuple[Expected, ...] = ()
 
 
 UNKNOWN = Standing(errs=True)

@@ -61,8 +61,13 @@ def _size(truth: torch.Tensor) -> tuple[torch.Tensor, float]:
 
 
 def tolerance(level: Precision, truth: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
-    """How far each element may be off."""
+    """Return how far each element of an answer may be off."""
     size, scale = _size(truth)
+    return within(level, size, scale, noise)
+
+
+def within(level: Precision, size: torch.Tensor, scale: float | torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+    """Return how far numbers of these sizes may be off; `scale` is the largest number of their leaf."""
     return noise.add(size, alpha=2 * level.roundoff).mul_(level.factor).add_(level.dust * scale + NOTHING)
 
 

@@ -15,8 +15,8 @@ from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict.callee import StudentCallable, StudentModule, ask, named
 from softmark.verdict.context import current_test
 from softmark.verdict.draw import draw
+from softmark.verdict.expected import numeric_leaves
 from softmark.verdict.leaves import map_tensors
-from softmark.verdict.truth import numeric_leaves
 
 
 def uses_weights(own: StudentModule, *args: Any) -> None:

@@ -1,10 +1,10 @@
-"""The truth of a check is computed once per case and process, and never for another check."""
+"""What a check expects is computed once per test and process, and never taken for another check."""
 
 import pytest
 import torch
 
-from softmark.verdict import TestContext, activate, agree, draw, gradients_agree, memory
-from softmark.verdict.truth import computed, truth_of
+from softmark.verdict import TestContext, activate, agree, draw, expected, gradients_agree
+from softmark.verdict.expected import computed, expected_for
 from tests.support import lecture as ref
 from tests.support.students import Counting, InProcess, failure
 
@@ -41,7 +41,7 @@ class TestMemory:
 
     def test_is_bounded_in_bytes(self, monkeypatch):
         """What was not used for longest is forgotten: inputs may be answers, of which each student has others."""
-        monkeypatch.setattr(memory, "MOST_BYTES", 2_000_000)
+        monkeypatch.setattr(expected, "MOST_BYTES", 2_000_000)
         first, *others = (torch.full((1000,), float(number)) for number in range(100))
         calls_of("bounded", first)
         assert calls_of("bounded", first) == 0
@@ -87,7 +87,7 @@ class TestMemory:
         def tripled(x):
             return x * 3
 
-        assert truth_of(ref.causal_mask, (3,), {}, "references").value.sum() == 6
+        assert expected_for(ref.causal_mask, (3,), {}, "references").value.sum() == 6
         for want in (lambda n: torch.ones(n, n).bool(), tripled):
             agree(want(3), want, 3)
         calls_of("references", x)
@@ -132,7 +132,7 @@ class TestMemory:
     def test_does_not_hang_on_the_tests_tensors(self):
         """Inputs changed by the test after the check do not reach the remembered truth."""
         x = draw("n", n=4)
-        truth = truth_of(ref.softmax_rows, (x,), {}, "tensors")
+        truth = expected_for(ref.softmax_rows, (x,), {}, "tensors")
         kept = x.clone()
         x.zero_()
         assert torch.equal(truth.args[0], kept)

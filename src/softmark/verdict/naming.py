@@ -1,0 +1,187 @@
+"""Names a mistake: which registered variants of the reference give exactly the student's wrong answer?
+
+Every mistake of the reference function, and of the functions it calls, is tried on the inputs of the failed check. A
+mistake that gives the student's answer, and not the reference's, explains it. When none does, pairs of mistakes are
+tried. What a mistake answers is computed once for all submissions (answers.py). No clock decides whether a name is
+found.
+
+A single wrong answer often fits several mistakes. A student is told those that fit every failed check of a part and
+that no other check contradicts (`common_causes`).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import torch
+
+from softmark.records.verdict import Category, Cause, Verdict
+from softmark.verdict.answers import Answers, Combination, Effect, answers_for, run
+from softmark.verdict.compare import compare
+from softmark.verdict.context import Check, TestContext
+from softmark.verdict.expected import Expected
+from softmark.verdict.mistakes import Mistake, MistakeError, Registry
+from softmark.verdict.plant import Target, parts, reachable
+
+NAMEABLE = frozenset({Category.TYPE, Category.SHAPE, Category.NAN, Category.VALUE})
+"""Categories in which an answer is there and can be compared with what a mistake gives."""
+
+
+def causes_of(answer: Any, expected: Expected, case: TestContext) -> tuple[Cause, ...] | None:
+    """Return the mistakes, alone or else in pairs, that give a wrong answer; None if no names are looked for."""
+    if case.mistakes is None or expected.want is None or not case.naming:
+        return None
+    answers, suspects = answers_for(expected), relevant(expected.want, case.mistakes)
+    with _undisturbed():
+        found = answers.fitting(answer, [(suspect.mistake,) for suspect in suspects], case.before_mistake)
+        if not found:
+            found = answers.fitting(answer, _pairs(answers, suspects, expected.want), case.before_mistake)
+    direct = {suspect.mistake for suspect in suspects if suspect.direct}
+    return tuple(_cause(mistakes, direct) for mistakes in found)
+
+
+def common_causes(
+    verdicts: Iterable[Verdict],
+    passed: Iterable[Check] = (),
+    registry: Registry | None = None,
+    raised: Sequence[Expected] = (),
+) -> tuple[Cause, ...]:
+    """Return what explains all failed checks whose answers could be compared; empty when nothing does.
+
+    A cause of one check holds for another check if that names it, or names a part of it: the other half of a pair may
+    be without effect there. A cause that would have failed one of the `passed` checks is left out: a fill value of
+    -100 gives what -10 gives where scores are spread, but not elsewhere. So is a cause that would have given an answer
+    where the code `raised`. Mistakes of the checked function itself go before those of functions that it calls.
+    """
+    checks = [verdict.causes for verdict in verdicts if verdict.diagnosed]
+    known = {cause.mistakes: cause for causes in checks for cause in causes}
+    common = [
+        cause
+        for cause in known.values()
+        if all(any(set(other.mistakes) <= set(cause.mistakes) for other in causes) for causes in checks)
+    ]
+    if registry is not None and common:
+        named = {mistake.name: mistake for mistake in registry.mistakes}
+        right = [check.expected for check in passed if check.expected is not None]
+        with _undisturbed():
+            common = [
+                cause
+                for cause in common
+                if not _is_contradicted(tuple(named[name] for name in cause.mistakes), right, raised)
+            ]
+    smallest = min((len(cause.mistakes) for cause in common), default=0)
+    shortest = [cause for cause in common if len(cause.mistakes) == smallest]
+    return tuple(sorted(shortest, key=lambda cause: not cause.direct))
+
+
+def _is_contradicted(mistakes: Combination, right: Iterable[Expected], raised: Iterable[Expected]) -> bool:
+    """Return whether code with these mistakes would have failed a check that passed, or answered where it raised."""
+    return any(_effect(mistakes, expected) is not Effect.NONE for expected in right) or any(
+        _effect(mistakes, expected) is not Effect.RAISES for expected in raised if _concerns(mistakes, expected)
+    )
+
+
+def _effect(mistakes: Combination, expected: Expected) -> Effect:
+    return answers_for(expected).effect(mistakes) if _concerns(mistakes, expected) else Effect.NONE
+
+
+def _concerns(mistakes: Combination, expected: Expected) -> bool:
+    """Return whether a check's reference calls one of the functions in which the mistakes are made."""
+    targets = {id(mistake.target) for mistake in mistakes}
+    return expected.want is not None and any(id(target) in targets for target in reachable(expected.want))
+
+
+def probe(expected: Expected, registry: Registry, seen: dict[str, float]) -> None:
+    """Note how far each mistake is from the reference on a check's inputs: the largest error over its tolerance."""
+    if expected.want is None:
+        return
+    with _undisturbed():
+        for suspect in relevant(expected.want, registry):
+            name = suspect.mistake.name
+            try:
+                ratio = compare(run(expected, (suspect.mistake,)), expected).ratio
+            except Exception:  # a mistake that raises is as visible as can be
+                ratio = math.inf
+            seen[name] = max(seen.get(name, 0.0), ratio)
+
+
+def require_seen(registry: Registry, seen: dict[str, float]) -> None:
+    """Refuse mistakes that equal the reference on every input of every check, after a probing run of the tests.
+
+    A mistake that shows in a property only (a changed input, another dtype) has the right values: note it in `seen`
+    when a test that looks for it has failed.
+    """
+    hidden = [mistake for mistake in registry.mistakes if seen.get(mistake.name, 0.0) <= 1]
+    if hidden:
+        first = hidden[0]
+        more = f" (and {len(hidden) - 1} more)" if len(hidden) > 1 else ""
+        raise MistakeError(
+            f"{first.file}:{first.line}: {first.name}: equals {first.target_name} on every input that the hidden "
+            f"tests draw{more}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A mistake that could matter to a check; `direct` when it is one of the checked function itself."""
+
+    mistake: Mistake
+    direct: bool
+
+
+def relevant(want: Target, registry: Registry) -> list[Suspect]:
+    """The mistakes of the checked reference function, then those of what it calls."""
+    own = {id(target) for target in parts(want)}
+    called = {id(target) for target in reachable(want)}
+    suspects = [
+        Suspect(mistake, id(mistake.target) in own) for mistake in registry.mistakes if id(mistake.target) in called
+    ]
+    return sorted(suspects, key=lambda suspect: not suspect.direct)
+
+
+def _pairs(answers: Answers, suspects: Sequence[Suspect], want: Target) -> list[Combination]:
+    """Return the pairs of mistakes in two functions, each of which alone changes the reference's answer."""
+    acting = tuple(s.mistake for s in suspects if answers.effect((s.mistake,)) is Effect.OTHER)
+    if acting not in answers.pairs:
+        answers.pairs[acting] = list(_that_meet(acting, want))
+    return answers.pairs[acting]
+
+
+def _that_meet(acting: Sequence[Mistake], want: Target) -> Iterator[tuple[Mistake, Mistake]]:
+    """Yield the pairs in which neither mistake hides the other: each function is called by the other's variant."""
+    own = {id(target) for target in parts(want)}
+    called = {mistake: {id(target) for target in reachable(mistake.variant)} for mistake in acting}
+    for a, b in combinations(acting, 2):
+        meets = id(b.target) in called[a] or id(a.target) in called[b]
+        if a.target is not b.target and (meets or not {id(a.target), id(b.target)} & own):
+            yield a, b
+
+
+def _cause(mistakes: Combination, direct: set[Mistake]) -> Cause:
+    names = tuple(mistake.name for mistake in mistakes)
+    return Cause(
+        " + ".join(names),
+        " ".join(mistake.says for mistake in mistakes),
+        " ".join(mistake.hint for mistake in mistakes if mistake.hint),
+        names,
+        math.prod(mistake.worth for mistake in mistakes),
+        not direct.isdisjoint(mistakes),
+    )
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Variants may warn and draw random numbers; neither is to be noticed outside."""
+    state = torch.get_rng_state()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        finally:
+            torch.set_rng_state(state)
