@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
@@ -30,23 +31,32 @@ def commands(document: str) -> list[str]:
     return [line for line in lines if line]
 
 
-ROOMS = sorted(folder.name for folder in (ROOT / "src/softmark").iterdir() if (folder / "__init__.py").is_file())
+PACKAGE = ROOT / "src/softmark"
+ROOMS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").is_file())
+PAGES_WITH_MODULES = ("how-it-works.md", "limits.md", "where.md")
 
 
-class TestHowItWorks:
-    """The page that takes a newcomer along one request."""
+def named_modules(page: str) -> Counter[str]:
+    """Count the modules that a page names by their path in the package."""
+    return Counter(re.findall(r"`((?:\w+/)*\w+\.py)`", (DOCS / page).read_text()))
 
-    @pytest.mark.parametrize("module", sorted(set(re.findall(
-        rf"`((?:{'|'.join(ROOMS)})(?:/\w+)+\.py)`", (ROOT / "docs/how-it-works.md").read_text()
-    ))))  # fmt: skip
-    def test_names_modules_that_exist(self, module: str) -> None:
-        """Every module it names is there."""
-        assert (ROOT / "src/softmark" / module).is_file()
 
-    def test_names_every_room(self) -> None:
-        """No room of the house that a grading passes through is left out."""
-        text = (ROOT / "docs/how-it-works.md").read_text()
-        assert all(f"{room}/" in text for room in ROOMS)
+class TestModules:
+    """The pages that lead a newcomer through the modules."""
+
+    @pytest.mark.parametrize("page", PAGES_WITH_MODULES)
+    def test_exist(self, page: str) -> None:
+        """Every module that a page names is there."""
+        assert [module for module in named_modules(page) if not (PACKAGE / module).is_file()] == []
+
+    def test_are_introduced_once(self) -> None:
+        """How it works names no module twice: where it is met first, it is said what it does."""
+        assert [module for module, times in named_modules("how-it-works.md").items() if times > 1] == []
+
+    def test_every_room_is_named(self) -> None:
+        """No room of the house is left out of the walk."""
+        text = (DOCS / "how-it-works.md").read_text()
+        assert [room for room in ROOMS if f"`{room}/" not in text] == []
 
 
 class TestReadme:

@@ -9,7 +9,7 @@ import pytest
 
 from softmark.records.limits import Allowed, Limits, Spent, of_the_whole
 
-HOW_IT_WORKS = Path(__file__).parents[2] / "docs/how-it-works.md"
+LIMITS_PAGE = Path(__file__).parents[2] / "docs/limits.md"
 
 
 class TestAllowed:
@@ -64,7 +64,7 @@ class TestWhole:
     @pytest.mark.parametrize("name", ["cpu_seconds", "import_seconds", "test_seconds"])
     def test_is_made_of_what_the_documentation_says(self, name: str) -> None:
         """The page on how it works tells the limits that hold where a homework sets none."""
-        assert f"`{name}`: {getattr(Limits(), name):g} s" in HOW_IT_WORKS.read_text()
+        assert f"`{name}`: {getattr(Limits(), name):g} s" in LIMITS_PAGE.read_text()
 
     def test_counts_waiting(self) -> None:
         """A program that sleeps uses it up second by second."""

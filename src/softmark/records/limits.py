@@ -57,7 +57,7 @@ DEFAULTS = Limits()
 
 
 class Level(Enum):
-    """Ordered from nothing to everything; see docs/how-it-works.md for what each one stops."""
+    """Ordered from nothing to everything; see docs/limits.md for what each one stops."""
 
     NONE = "none"
     PROCESS = "process"
