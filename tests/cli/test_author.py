@@ -236,15 +236,6 @@ class TestResultsFile:
         assert "Traceback" not in said
 
 
-@pytest.mark.parametrize(
-    "module", ["batch.one", "feedback.terminal", "cli.class_run", "cli.results", "platforms.gradescope"]
-)
-def test_a_launcher_starts_without_torch(module: str) -> None:
-    """Only the engine pays for that import, and shares it with all that is forked from it."""
-    script = f"import sys, softmark.{module}; sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-I", "-c", script], check=True)
-
-
 class TestEngine:
     """The launcher and an engine that does not behave."""
 

@@ -14,6 +14,7 @@ import pytest
 
 import softmark
 from tests.conftest import ROOT, STRONGEST
+from tests.support.classes import FILE, NAME, RIGHT, WRONG, hand_in, marks, write_tiny_course
 
 BIN = Path(sys.executable).parent
 FILE_OR_CONSOLE = re.compile(
@@ -66,6 +67,25 @@ class TestTutorial:
                 file.write_text(step["content"])
         for name in ("grades.csv", "tests.csv", "submissions/bob/feedback.html"):
             assert (tmp_path / "results/activations" / name).is_file()
+
+
+class TestFromPython:
+    """docs/gradebook.md: a class graded by a program."""
+
+    def test_can_be_run(self, tmp_path: Path) -> None:
+        """The program of the page grades a class, writes its gradebook and exports it."""
+        (program,) = re.findall(
+            r"^```python\n(.*?)^```", (ROOT / "docs/gradebook.md").read_text(), re.DOTALL | re.MULTILINE
+        )
+        course = write_tiny_course(tmp_path)
+        hand_in(course / "downloads", {"ada": {FILE: RIGHT}, "ben": {FILE: WRONG}})
+        (course / "program.py").write_text(
+            program.replace("attention_scores", NAME).replace('"full"', f'"{STRONGEST}"')
+        )
+        done = run(["python", "program.py"], course, SOFTMARK_COURSE=str(course))
+        assert (done.stderr, sorted(done.stdout.splitlines())) == ("", ["ada 4.0", "ben 2.0"])
+        assert marks(course / "results" / NAME) == {"ada": 4.0, "ben": 2.0}
+        assert '"ada"' in (course / "canvas.csv").read_text()
 
 
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/checks.md").read_text(), re.DOTALL)
