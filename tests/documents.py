@@ -25,7 +25,7 @@ from softmark.cli.app import app
 from softmark.course.homework import load_homework
 from softmark.engines.local import LocalEngine
 from softmark.engines.protocol import GradingSpec
-from softmark.feedback.feedback import Audience, Feedback, feedback
+from softmark.feedback.feedback import Audience, Feedback, feedback_for
 from softmark.feedback.picture import standalone
 from softmark.feedback.terminal import show
 from softmark.grading.author_files import load_mistakes
@@ -107,7 +107,7 @@ def documents() -> dict[Path, str]:
         name = f"feedback-{number:02}"
         made[PICTURES / f"{name}.svg"] = _terminal(_first_only(result), Audience.STUDENT, "softmark check")
         page += ["", f"## {number}. {failure.title}", "", f"![In the terminal](pictures/{name}.svg)"]
-        for drawing in _drawings(feedback(result, Audience.STAFF)):
+        for drawing in _drawings(feedback_for(result, Audience.STAFF)):
             made[PICTURES / f"{name}-matrix.svg"] = standalone(drawing)
             page += ["", f"![Expected, got, difference](pictures/{name}-matrix.svg)"]
             break

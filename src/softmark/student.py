@@ -34,7 +34,7 @@ def check(homework: str, part: str | int | None = None) -> None:
         return
     from rich.console import Console
 
-    from softmark.feedback.checked import show_checked
+    from softmark.feedback.terminal import show_checked
 
     try:
         folder = find_homework(Path.cwd(), homework)

@@ -12,7 +12,7 @@ import pytest
 from softmark.batch.journal import FILE, Journal
 from softmark.cli import main
 from softmark.course.homework import COURSE_VARIABLE
-from softmark.report.class_table import MOST_NAMED
+from softmark.report.class_view import MOST_NAMED
 from tests.support.classes import RIGHT, hand_in, marks, write_tiny_course
 from tests.support.course import FILE as FILE_HANDED_IN
 from tests.support.course import NAME, write_course

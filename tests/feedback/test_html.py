@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from softmark.feedback.feedback import Audience, feedback
-from softmark.feedback.html import as_html
+from softmark.feedback.documents import as_html
+from softmark.feedback.feedback import Audience, feedback_for
 from tests.support.results import (
     LATE,
     LATE_LINE,
@@ -47,7 +47,7 @@ def read(page: str) -> Elements:
 class TestAsHtml:
     def test_of_a_graded_result(self) -> None:
         """Total, parts, failures in words, the student's line, and the picture."""
-        page = read(as_html(feedback(graded(), Audience.STUDENT)))
+        page = read(as_html(feedback_for(graded(), Audience.STUDENT)))
         text = " ".join(page.text.split())
         for expected in (
             "3 of 10 points",
@@ -60,7 +60,7 @@ class TestAsHtml:
 
     def test_of_a_late_result(self) -> None:
         """The mark is in the heading; what lateness took off stands under it."""
-        page = read(as_html(feedback(handed_in(LATE), Audience.STUDENT)))
+        page = read(as_html(feedback_for(handed_in(LATE), Audience.STUDENT)))
         text = " ".join(page.text.split())
         assert "1 of 10 points" in text
         assert f"3 points earned. {LATE_LINE}" in text
@@ -69,14 +69,14 @@ class TestAsHtml:
     def test_is_one_file(self, audience: Audience) -> None:
         """Nothing is loaded from anywhere, and nothing in the page can run."""
         for result in (graded(), not_gradable(), second_zero()):
-            page = read(as_html(feedback(result, audience)))
+            page = read(as_html(feedback_for(result, audience)))
             assert not page.tags & {"script", "link", "img", "iframe", "object", "embed", "form", "a", "base"}
             assert not [name for name, _ in page.attributes if name in ("src", "href", "style", "action")]
             assert not [name for name, _ in page.attributes if name.startswith("on")]
 
     def test_policy_allows_its_own_style_alone(self) -> None:
         """The content policy forbids everything but the one style sheet, which it names by its hash."""
-        page = as_html(feedback(graded(), Audience.STUDENT))
+        page = as_html(feedback_for(graded(), Audience.STUDENT))
         style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
         assert style
         digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
@@ -85,7 +85,7 @@ class TestAsHtml:
 
     def test_is_readable_in_light_and_dark(self) -> None:
         """Every colour of the style sheet is defined for both."""
-        page = as_html(feedback(graded(), Audience.STUDENT))
+        page = as_html(feedback_for(graded(), Audience.STUDENT))
         light, dark = re.findall(r":root \{([^}]*)\}", page)
         names = set(re.findall(r"--\w+(?=:)", light))
         assert names == set(re.findall(r"--\w+(?=:)", dark))
@@ -94,13 +94,13 @@ class TestAsHtml:
     @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
     def test_shows_hostile_text_literally(self, payload: str) -> None:
         """No text of a student's becomes an element, an attribute, or an invisible character."""
-        ours = read(as_html(feedback(with_student_text("harmless"), Audience.STAFF)))
-        page = read(as_html(feedback(with_student_text(payload), Audience.STAFF)))
+        ours = read(as_html(feedback_for(with_student_text("harmless"), Audience.STAFF)))
+        page = read(as_html(feedback_for(with_student_text(payload), Audience.STAFF)))
         assert page.tags == ours.tags
         assert {name for name, _ in page.attributes} == {name for name, _ in ours.attributes}
         assert all(c.isprintable() or c in "\n\t\xa0" for c in page.text)
 
     def test_keeps_the_text(self) -> None:
         """What was written is what is read, brackets and all."""
-        page = read(as_html(feedback(with_student_text(PAYLOADS["html"]), Audience.STAFF)))
+        page = read(as_html(feedback_for(with_student_text(PAYLOADS["html"]), Audience.STAFF)))
         assert PAYLOADS["html"] in page.text

@@ -5,8 +5,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from softmark.feedback.feedback import Audience, feedback
-from softmark.feedback.markdown import as_markdown, blocks_as_markdown, escaped
+from softmark.feedback.documents import as_markdown, blocks_as_markdown, escaped
+from softmark.feedback.feedback import Audience, feedback_for
 from tests.support.results import (
     LATE,
     LATE_LINE,
@@ -31,7 +31,7 @@ def elements(html: str) -> set[str]:
 class TestAsMarkdown:
     def test_of_a_graded_result(self) -> None:
         """Title, total, table of parts, and a section per failure."""
-        told = as_markdown(feedback(graded(), Audience.STUDENT), lambda picture: "wrong.svg")
+        told = as_markdown(feedback_for(graded(), Audience.STUDENT), lambda picture: "wrong.svg")
         html = rendered(told)
         assert "<h1>From dot products to attention</h1>" in html
         assert "<strong>3 of 10 points</strong>" in html
@@ -43,12 +43,12 @@ class TestAsMarkdown:
 
     def test_of_a_file_that_cannot_be_loaded(self) -> None:
         """The reason comes before the table."""
-        told = as_markdown(feedback(not_gradable(), Audience.STUDENT))
+        told = as_markdown(feedback_for(not_gradable(), Audience.STUDENT))
         assert told.index("was never closed") < told.index("| part |")
 
     def test_of_a_late_result(self) -> None:
         """The mark comes first, then what was earned and why the mark is less."""
-        html = rendered(as_markdown(feedback(handed_in(LATE), Audience.STUDENT)))
+        html = rendered(as_markdown(feedback_for(handed_in(LATE), Audience.STUDENT)))
         assert "ada_lovelace: <strong>1 of 10 points</strong>" in html
         assert f"<p>3 points earned. {LATE_LINE}</p>" in html
 
@@ -61,7 +61,7 @@ class TestHostileText:
     @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
     def test_makes_no_element(self, payload: str) -> None:
         """Whatever a student writes, the page has no element but those of our own layout."""
-        html = rendered(as_markdown(feedback(with_student_text(payload), Audience.STAFF)))
+        html = rendered(as_markdown(feedback_for(with_student_text(payload), Audience.STAFF)))
         ours = {"h1", "h2", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "pre", "code", "br"}
         assert elements(html) <= ours
         assert len(re.findall("<h1>", html)) == 1

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.feedback.difference import difference, marked
-from softmark.feedback.picture import can_be_drawn, inline, standalone
+from softmark.feedback.picture import can_be_drawn, difference, inline, marked, standalone
 from softmark.records.verdict import Picture
 
 SVG = "{http://www.w3.org/2000/svg}"

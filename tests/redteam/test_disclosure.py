@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from softmark.feedback.feedback import Audience, feedback
-from softmark.feedback.html import as_html
-from softmark.feedback.markdown import as_markdown
+from softmark.feedback.documents import as_html, as_markdown
+from softmark.feedback.feedback import Audience, feedback_for
 from softmark.feedback.results_json import encoded
 from softmark.feedback.terminal import show
 from softmark.records.result import Outcome, Result, Status
@@ -159,7 +158,7 @@ def test_names(student):
 
 def student_texts(result: Result) -> str:
     """Everything that a student may come to see, in every form."""
-    told = feedback(result, Audience.STUDENT)
+    told = feedback_for(result, Audience.STUDENT)
     gradescope = json.loads(encoded(result))
     terminal = io.StringIO()
     show(result, Console(file=terminal, no_color=True, width=10_000))
@@ -204,7 +203,7 @@ class TestHiddenInputs:
     def test_are_told_to_staff(self, attempt: str, bench: Bench, reference_source: str) -> None:
         """What a worker says of its answer is not lost: it explains an honest failure as well."""
         spoilt = "\n\ndef attention(Q, K, V, mask=None):\n" + PRINT + FORGERIES[attempt]
-        page = as_html(feedback(bench.grade(reference_source + FORGE + spoilt), Audience.STAFF))
+        page = as_html(feedback_for(bench.grade(reference_source + FORGE + spoilt), Audience.STAFF))
         assert "For staff" in page
         assert "the student&#39;s process says: " in page
 

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.feedback.feedback import Audience, feedback
-from softmark.feedback.html import as_html
-from softmark.feedback.markdown import as_markdown
+from softmark.feedback.documents import as_html, as_markdown
+from softmark.feedback.feedback import Audience, feedback_for
 from softmark.feedback.results_json import check, encoded
 from softmark.records.points import total
 from softmark.records.result import Adjustment, Result
@@ -58,7 +57,7 @@ class TestFeedback:
     def test_says_so_with_the_reason(self) -> None:
         """In every form, beside what lateness took off."""
         result = adjusted(handed_in(LATE))
-        told = feedback(result, Audience.STUDENT)
+        told = feedback_for(result, Audience.STUDENT)
         assert f"3 points earned. {LATE_LINE} {LINE}" in " ".join(read(as_html(told)).text.split())
         assert f"<p>3 points earned. {LATE_LINE} {LINE}</p>" in rendered(as_markdown(told))
         text = lines(printed(result))
@@ -71,7 +70,7 @@ class TestFeedback:
         ids=["one", "one less", "a quarter"],
     )
     def test_in_good_english(self, points: float, line: str) -> None:
-        told = feedback(adjusted(graded(), points), Audience.STUDENT)
+        told = feedback_for(adjusted(graded(), points), Audience.STUDENT)
         assert told.changes[0].startswith(f"{line} the course's staff: ")
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.report.csv_cells import Cell, csv_line, write_csv
+from softmark.report.gradebook import Cell, csv_line, write_csv
 from tests.support.results import PAYLOADS
 
 FORMULAS = {

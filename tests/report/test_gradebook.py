@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from softmark.records.errors import UsageError
 from softmark.records.result import Excerpt, Graded, Submission, Submitter
-from softmark.report.gradebook import GRADES, TESTS, write_gradebook
-from softmark.report.grades import without_mark
+from softmark.report.gradebook import GRADES, TESTS, without_mark, write_gradebook
 from tests.support.classroom import (
     HOPPER,
     LOVELACE,

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from softmark.records.result import Submitter
-from softmark.report.gradebook import write_gradebook
-from softmark.report.grades import Grade, grades_of
+from softmark.report.gradebook import Grade, grades_of, write_gradebook
 from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
 from tests.support.classroom import LOVELACE, class_of_five, one, renamed
 

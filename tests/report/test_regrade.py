@@ -9,8 +9,7 @@ import pytest
 from rich.console import Console
 
 from softmark.records.result import Graded, Result, Status
-from softmark.report.regrade import Change, Difference, Regrade, Single, compare, summary
-from softmark.report.regrade_views import show_regrade, write_regrade
+from softmark.report.regrade import Change, Difference, Regrade, Single, compare, show_regrade, summary, write_regrade
 from tests.support.classroom import HOPPER, LOVELACE, NOETHER, TURING, better, class_of_five, grader_error, one, renamed
 from tests.support.results import LATE, PAYLOADS, handed_in, not_gradable, second_zero
 

@@ -12,7 +12,7 @@ _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
 def run_notebook(content: bytes, folder: Path) -> dict[str, str]:
-    """What each code cell shows, by the cell's id; a cell that raises an exception ends it with CellExecutionError."""
+    """Return what each code cell shows, by the cell's id. Raise CellExecutionError if a cell raises an exception."""
     notebook = nbformat.reads(content.decode(), as_version=4)
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
     return {cell.id: "".join(map(_text, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"}

@@ -56,7 +56,7 @@ class Autograder:
             about.write_text(metadata if isinstance(metadata, str) else json.dumps(metadata))
 
     def run(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """What run_autograder does, once results.json of second zero is in place."""
+        """Do what run_autograder does once the first results.json is in place."""
         words = [SOFTMARK, "gradescope", "--root", str(self.root), "--isolation", STRONGEST, *options]
         return subprocess.run(words, capture_output=True, text=True, check=False)
 

@@ -126,6 +126,6 @@ def marks(results: Path) -> dict[str, float]:
 
 
 def gradings(results: Path) -> Counter[str]:
-    """How often each submission was graded, in all runs together."""
+    """Return how often each submission was graded, in all runs together."""
     with closing(sqlite3.connect(results / "gradebook.sqlite")) as db:
         return Counter(name for (name,) in db.execute("SELECT submission FROM gradings"))

@@ -42,7 +42,7 @@ LEVELS = [
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an attempt came to: a value, or the exception that stopped it, or the end of the process."""
+    """The outcome of an attempt: a value, or the exception that stopped it, or the end of the process."""
 
     value: Any = None
     error: str | None = None

@@ -63,7 +63,7 @@ def references_of(root: Path) -> Iterator[None]:
 def talk(
     root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None, name: str = NAME
 ) -> list[object]:
-    """What the engine says when it is given these submissions, one after the other."""
+    """Return the engine's results for these submissions, one after the other."""
     jobs = [
         source if isinstance(source, Job) else Job(Submission(id=f"number {n}"), FILE, {FILE: source.encode()})
         for n, source in enumerate(sources)
@@ -96,7 +96,7 @@ def grade(
 
 
 def refusal(root: Path, place: Sandbox) -> str:
-    """Why the engine does not grade, because of how the homework is configured."""
+    """Return why the engine refuses to grade a homework that is configured like this."""
     (said,) = talk(root, place, "")
     assert isinstance(said, Refused)
     assert said.usage

@@ -29,7 +29,7 @@ class Changes:
         return self.await_some(process) > 0
 
     def await_some(self, process: subprocess.Popen[Any]) -> int:
-        """How many things were put there since it was last asked; 0 when the process ended before the next."""
+        """Return the number of things put there since the last call; 0 if the process ended before the next."""
         ending = os.pidfd_open(process.pid)
         try:
             waiting = select.poll()

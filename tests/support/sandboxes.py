@@ -113,5 +113,5 @@ def ask(
 
 
 def value(worker: StudentProcess, target: Any, *args: Any, **request: Any) -> Any:
-    """What a plain call returns."""
+    """Return the value of a plain call."""
     return ask(worker, target, *args, **request).value

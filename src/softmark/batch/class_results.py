@@ -27,11 +27,9 @@ from softmark.intake.model import Collection, Entry
 from softmark.records.errors import UsageError
 from softmark.records.points import exact_weight, rounded, shown
 from softmark.records.result import Graded, Provenance, Result, Status
-from softmark.report.class_table import ClassSummary
-from softmark.report.gradebook import GRADES, write_gradebook
-from softmark.report.grades import Grade, class_grades, grades_of
-from softmark.report.private import close_tree
-from softmark.report.student_folder import SUBMISSIONS, has_feedback, write_feedback
+from softmark.report.class_view import ClassSummary
+from softmark.report.gradebook import GRADES, Grade, class_grades, grades_of, write_gradebook
+from softmark.report.student_folder import SUBMISSIONS, close_tree, has_feedback, write_feedback
 
 _MOST_SUGGESTED = 3
 

@@ -29,7 +29,7 @@ import msgspec
 from softmark.records.errors import UsageError
 from softmark.records.record import Record
 from softmark.records.result import Adjustment, Graded, Result, Status, Submitter, decode, encode
-from softmark.report.private import private_file, results_folder
+from softmark.report.student_folder import private_file, results_folder
 
 FILE = "gradebook.sqlite"
 _MIGRATIONS = (  # number n brings a file of version n to version n + 1

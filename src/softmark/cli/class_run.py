@@ -23,8 +23,8 @@ from softmark.engines.protocol import Engine, GradingSpec
 from softmark.feedback.escape import log_safe, message, one_line
 from softmark.intake.model import Collection
 from softmark.records.result import Status
-from softmark.report.class_table import ClassSummary, show_class
-from softmark.report.private import is_open_to_others
+from softmark.report.class_view import ClassSummary, show_class
+from softmark.report.student_folder import is_open_to_others
 
 MOST_IGNORED = 5
 MOST_NAMED = 10

@@ -37,7 +37,7 @@ def export(
     from softmark.batch.class_results import ClassResults
     from softmark.cli.class_run import some
     from softmark.records.errors import UsageError
-    from softmark.report.grades import without_mark
+    from softmark.report.gradebook import without_mark
     from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
 
     if canvas is None and moodle is None:
@@ -82,8 +82,7 @@ def regrade(
     """Say what grading again has changed: old and new marks, student by student and part by part."""
     from softmark.batch.class_results import ClassResults
     from softmark.records.errors import UsageError
-    from softmark.report.regrade import compare
-    from softmark.report.regrade_views import show_regrade, write_regrade
+    from softmark.report.regrade import compare, show_regrade, write_regrade
 
     _leave_alone(results, csv)
     with ClassResults.open(results) as ours, ClassResults.open(against or results) as theirs:

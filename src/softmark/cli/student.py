@@ -49,7 +49,7 @@ def _check_once(work: OwnWork, json: bool) -> int:
     else:
         from rich.console import Console
 
-        from softmark.feedback.checked import show_checked
+        from softmark.feedback.terminal import show_checked
 
         result = work.check()
         show_checked(result, Console())

@@ -1,4 +1,4 @@
-"""What a reader is told about a result, as blocks of plain text; the renderers only lay them out.
+"""Chooses the words about a result, as blocks of plain text; the renderers only lay them out.
 
 Who reads decides what is in it. A student sees what went wrong, the likely cause and their own line of code
 for every test they may know of, but numbers of hidden inputs only in tests that are always visible. Staff
@@ -26,14 +26,14 @@ _STAFF_MATTERS = (Category.GRADER, Category.CRASH, Category.FORBIDDEN)
 
 
 class Audience(Enum):
-    """Who reads."""
+    """The reader of a report."""
 
     STUDENT = "student"
     STAFF = "staff"
 
 
 class Tone(Enum):
-    """What a sentence is for; a renderer gives each its own look."""
+    """The purpose of a sentence; a renderer gives each its own look."""
 
     FACT = "fact"
     WHERE = "where"
@@ -96,13 +96,13 @@ class Feedback:
     sections: tuple[Section, ...]
     notes: tuple[Sentence, ...]
     mark: float = 0.0
-    """What counts: the total, less what lateness costs, and what the staff add or take off."""
+    """The mark that counts: the total, less the price of lateness, with the points that the staff add or take off."""
     changes: tuple[str, ...] = ()
-    """Why the mark may be another number than the total: when it was handed in, what the staff decided."""
+    """The reasons why the mark differs from the total: lateness, and decisions of the staff."""
 
 
-def feedback(result: Result, audience: Audience) -> Feedback:
-    """What this audience is told about this result."""
+def feedback_for(result: Result, audience: Audience) -> Feedback:
+    """Return the feedback on a result for this audience."""
     sections = () if result.status is Status.NOT_GRADABLE else tuple(_sections(result, audience))
     return Feedback(
         title=one_line(result.title),
@@ -124,7 +124,7 @@ def _changes(result: Result) -> tuple[str, str]:
 
 
 def headline(result: Result) -> tuple[Block, ...]:
-    """Why nothing could be graded, or that the grader failed; nothing if all went its way."""
+    """Return why nothing could be graded, or that the grader failed; empty if all went well."""
     blocks: list[Block] = []
     if result.status is Status.GRADER_ERROR:
         said = "The grader itself failed. This is not your fault and not your mark; the staff can see why."
@@ -138,7 +138,7 @@ def headline(result: Result) -> tuple[Block, ...]:
 
 
 def blocks_of_test(test: TestResult, audience: Audience) -> tuple[Block, ...]:
-    """What is said about one test."""
+    """Return the blocks about one test."""
     at_fault = test.outcome is Outcome.GRADER_ERROR
     if audience is Audience.STUDENT and test.hide_errors is not None:
         if at_fault:
@@ -186,7 +186,7 @@ def _sections(result: Result, audience: Audience) -> Iterable[Section]:
 
 
 def _essence(blocks: Sequence[Block]) -> tuple[object, ...]:
-    """What two tests must share to say the same: the named causes, or else facts, notes and the student's lines."""
+    """Return what makes two tests say the same: the named causes, or else facts, notes and the student's lines."""
     causes = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone is Tone.CAUSE)
     told = (Tone.FACT, Tone.NOTE)
     facts = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone in told)
@@ -219,7 +219,7 @@ def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience) -> 
 
 
 def _which(group: Sequence[Verdict], test: TestResult) -> str:
-    """Which of several cases a failure is about."""
+    """Return which of several cases a failure is about."""
     subtest = one_line(group[0].subtest)
     if len(group) > 1:
         return f"{len(group)} times"

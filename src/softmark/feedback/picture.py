@@ -5,12 +5,14 @@ thin border, so that the picture reads on a white page and on a black one. A wro
 corner as well.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from xml.sax.saxutils import escape
 
-from softmark.feedback.difference import Matrix, difference, largest, marked, size
 from softmark.feedback.escape import one_line
 from softmark.records.verdict import Picture
 
@@ -40,7 +42,7 @@ def standalone(picture: Picture) -> str:
 
 
 def can_be_drawn(picture: Picture) -> bool:
-    """Whether there is a matrix, of at most 32 rows and columns."""
+    """Return True for a matrix of at most 32 rows and columns."""
     rows, columns = size(picture)
     return 0 < rows <= LARGEST and 0 < columns <= LARGEST
 
@@ -115,3 +117,44 @@ def _text_on(fill: str) -> str:
 
 def _written(number: float | None) -> str:
     return "none" if number is None else f"{number:.3g}"
+
+
+WORTH_A_MARK = 1e-3
+"""A number is marked if it is off by at least this share of the worst one: rounding beside a mistake is not."""
+
+Row = Sequence[float | None]
+Matrix = Sequence[Row]
+
+
+def difference(picture: Picture) -> list[list[float | None]]:
+    """got - expected; None where only one of the two is a number, 0 where neither is."""
+    return [
+        [_minus(got, wanted) for got, wanted in zip_longest(row_got, row_expected)]
+        for row_got, row_expected in zip_longest(picture.got, picture.expected, fillvalue=())
+    ]
+
+
+def marked(picture: Picture) -> list[list[bool]]:
+    """Return True for each wrong number, in the shape of the larger of the two matrices."""
+    off = difference(picture)
+    enough = WORTH_A_MARK * largest(off)
+    return [[number is None or abs(number) > enough for number in row] for row in off]
+
+
+def largest(matrix: Matrix) -> float:
+    """The largest absolute value in it; 0 if there is no number."""
+    return max((abs(number) for row in matrix for number in row if number is not None), default=0.0)
+
+
+def size(picture: Picture) -> tuple[int, int]:
+    """Rows and columns of the larger of the two matrices."""
+    rows = (*picture.expected, *picture.got)
+    return max(len(picture.expected), len(picture.got)), max((len(row) for row in rows), default=0)
+
+
+def _minus(got: float | None, expected: float | None) -> float | None:
+    if got is None and expected is None:
+        return 0.0
+    if got is None or expected is None or not math.isfinite(got - expected):
+        return None
+    return got - expected

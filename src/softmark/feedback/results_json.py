@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 import msgspec
 
 from softmark.course.digest import software_of
+from softmark.feedback.documents import as_lines
 from softmark.feedback.escape import cut, message, one_line
-from softmark.feedback.feedback import Audience, Feedback, blocks_of_test, feedback
-from softmark.feedback.lines import as_lines
+from softmark.feedback.feedback import Audience, Feedback, blocks_of_test, feedback_for
 from softmark.feedback.safe_files import replace_file
 from softmark.records.points import total
 from softmark.records.result import Outcome, Result, Status, TestResult
@@ -29,11 +29,11 @@ MOST_BYTES_OF_FILE = 800_000
 PLAIN_TEXT = "text"
 LATE, STAFF = "late", "staff"
 _NEEDED = ("number", "score", "max_score", "status", "output", "visibility")
-"""What is kept of each test's entry where there are too many tests for more, besides a short name."""
+"""The fields that stay in each test's entry, besides a short name, if there are too many tests for more."""
 
 
 class InvalidResults(Exception):
-    """What was about to be written is not a valid results.json: a fault of the grader."""
+    """Refuses to write a results.json that is not valid: a fault of the grader."""
 
 
 def write_results(result: Result, path: Path, *, for_staff: bool = False) -> None:
@@ -145,7 +145,7 @@ def _late(result: Result) -> list[dict[str, Any]]:
 
 
 def _by_hand(result: Result) -> list[dict[str, Any]]:
-    """What the staff decided, as an entry like that of lateness."""
+    """Return the decision of the staff as an entry like that of lateness."""
     adjustment = result.adjustment
     if adjustment is None:
         return []
@@ -176,9 +176,9 @@ def _output(test: TestResult, result: Result) -> str:
 
 
 def _top(result: Result) -> str:
-    """What is said about the whole submission. No points: they would give away tests not shown yet."""
-    told: Feedback = feedback(result, Audience.STUDENT)
-    lines = [as_lines(told.headline), as_lines(told.notes)]
+    """Return the words about the whole submission. They name no points, which would give away tests not shown yet."""
+    feedback: Feedback = feedback_for(result, Audience.STUDENT)
+    lines = [as_lines(feedback.headline), as_lines(feedback.notes)]
     later = {
         "after_due_date": "when the due date has passed",
         "after_published": "when the grades are published",

@@ -21,7 +21,7 @@ def replace_file(path: Path, data: bytes, check: Callable[[bytes], None]) -> Non
 
 @contextmanager
 def writable(folder: Path) -> Iterator[None]:
-    """What goes wrong with the folder is told with the next step."""
+    """Turn an OSError inside this block into a UsageError that names the folder and the next step."""
     try:
         yield
     except OSError as error:
@@ -50,6 +50,6 @@ def replacement(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """What a run that was killed had not finished writing here. Only for a folder that nobody else writes to now."""
+    """Remove the unfinished files of a run that was killed. Nobody else may be writing to the folder."""
     for left in folder.glob(".*.part"):
         left.unlink()

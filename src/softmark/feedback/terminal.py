@@ -4,7 +4,11 @@ It must read well without colour, on a narrow terminal and in plain ASCII; so co
 word or a sign already says. No text of a student's is ever read as markup: everything goes in as `Text`.
 """
 
+from __future__ import annotations
+
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from rich import box
@@ -14,7 +18,6 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from softmark.feedback.difference import marked, size
 from softmark.feedback.escape import log_safe
 from softmark.feedback.feedback import (
     Audience,
@@ -24,11 +27,12 @@ from softmark.feedback.feedback import (
     Section,
     Sentence,
     Tone,
-    feedback,
+    feedback_for,
 )
+from softmark.feedback.picture import marked, size
 from softmark.records.points import shown
 from softmark.records.result import Outcome, Result
-from softmark.records.verdict import CodeLine, Picture
+from softmark.records.verdict import Code, CodeLine, Picture
 
 NARROW = 64
 WIDEST = 110
@@ -55,19 +59,19 @@ STYLES = {
 
 def show(result: Result, console: Console, audience: Audience = Audience.STUDENT) -> None:
     """Prints the result."""
-    console.print(ResultTable(feedback(result, audience)))
+    console.print(ResultTable(feedback_for(result, audience)))
 
 
 class ResultTable:
     """A rich renderable; what it can show is decided by the console it meets."""
 
-    def __init__(self, told: Feedback) -> None:
-        self.told = told
+    def __init__(self, feedback: Feedback) -> None:
+        self.feedback = feedback
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = min(options.max_width, WIDEST)
         layout = _Layout(width, options.encoding, ascii_only=options.ascii_only)
-        yield from console.render(Group(*layout.everything(self.told)), options.update(width=width))
+        yield from console.render(Group(*layout.everything(self.feedback)), options.update(width=width))
 
 
 class _Gutter:
@@ -100,23 +104,23 @@ class _Layout:
         self.bar = "|" if ascii_only else "│"
         self.too_long: OverflowMethod = "crop" if ascii_only else "ellipsis"
 
-    def everything(self, told: Feedback) -> Iterable[RenderableType]:
+    def everything(self, feedback: Feedback) -> Iterable[RenderableType]:
         yield Text()
-        yield self._title(told)
-        if told.headline:
+        yield self._title(feedback)
+        if feedback.headline:
             yield Text()
-            yield self._quoted(told.headline, "red")
+            yield self._quoted(feedback.headline, "red")
         yield Text()
-        yield Padding(self._parts(told), (0, 2))
-        if told.changes:
+        yield Padding(self._parts(feedback), (0, 2))
+        if feedback.changes:
             yield Text()
-            yield self._quoted(_changes(told), "yellow")
-        for section in told.sections:
+            yield self._quoted(_changes(feedback), "yellow")
+        for section in feedback.sections:
             yield Text()
             yield from self._section(section)
-        if told.notes:
+        if feedback.notes:
             yield Text()
-            yield self._quoted(told.notes, "cyan")
+            yield self._quoted(feedback.notes, "cyan")
 
     def text(self, content: str, style: str = "") -> Text:
         """Student text and ours alike, as text: no markup, no CI command, nothing the encoding cannot say."""
@@ -124,7 +128,7 @@ class _Layout:
         return Text(safe, style=style)
 
     def remark(self, part: PartLine) -> Text:
-        """What is said of a part in its line of the table: wherever it is wrapped, no line begins with `::`."""
+        """Return the remark in a part's line of the table. Wherever it is wrapped, no line begins with `::`."""
         return self.text(part.remark.replace("::", ": :"), "dim")
 
     def sign(self, outcome: Outcome, earned: float, points: float) -> Text:
@@ -133,23 +137,23 @@ class _Layout:
         sign, ascii_sign, style = PARTLY if partly else SIGNS[outcome]
         return Text(ascii_sign if self.ascii_only else sign, style=style)
 
-    def _title(self, told: Feedback) -> RenderableType:
-        title = self.text(told.title, "bold")
-        if told.submission:
-            title.append("  ").append(self.text(told.submission, "dim"))
+    def _title(self, feedback: Feedback) -> RenderableType:
+        title = self.text(feedback.title, "bold")
+        if feedback.submission:
+            title.append("  ").append(self.text(feedback.submission, "dim"))
         title.no_wrap, title.overflow = True, self.too_long
         return Padding(title, (0, 0, 0, 2))
 
-    def _parts(self, told: Feedback) -> Table:
-        earned = max(len(shown(part.earned)) for part in told.parts)
-        earned = max(earned, len(shown(told.total)))
+    def _parts(self, feedback: Feedback) -> Table:
+        earned = max(len(shown(part.earned)) for part in feedback.parts)
+        earned = max(earned, len(shown(feedback.total)))
         table = Table(box=box.SIMPLE, show_footer=True, show_edge=False, pad_edge=False, expand=not self.narrow)
         table.add_column("")
         table.add_column("part", Text("total", style="bold"), no_wrap=not self.narrow, overflow=self.too_long)
-        table.add_column("points", self._points(told.total, told.points, earned, "bold"), no_wrap=True)
+        table.add_column("points", self._points(feedback.total, feedback.points, earned, "bold"), no_wrap=True)
         if not self.narrow:
             table.add_column("", ratio=1)
-        for part in told.parts:
+        for part in feedback.parts:
             sign = self.sign(part.outcome, part.earned, part.points)
             row: list[RenderableType] = [
                 sign,
@@ -198,9 +202,9 @@ class _Layout:
         return grid
 
 
-def _changes(told: Feedback) -> tuple[Sentence, ...]:
-    mark = f"{shown(told.mark)} of {shown(told.points)}"
-    return *(Sentence(Tone.FACT, change) for change in told.changes), Sentence(Tone.CAUSE, mark, lead="mark")
+def _changes(feedback: Feedback) -> tuple[Sentence, ...]:
+    mark = f"{shown(feedback.mark)} of {shown(feedback.points)}"
+    return *(Sentence(Tone.FACT, change) for change in feedback.changes), Sentence(Tone.CAUSE, mark, lead="mark")
 
 
 def _numbers(row: Sequence[float | None], wrong: Sequence[bool]) -> Text:
@@ -209,3 +213,75 @@ def _numbers(row: Sequence[float | None], wrong: Sequence[bool]) -> Text:
         written = "none" if number is None else f"{number:.4g}"
         line.append(f"{written:>{NUMBER_WIDTH - 1}}{'*' if off else ' '}", "bold red" if off else "")
     return line
+
+
+def show_checked(result: Result, console: Console) -> None:
+    """Prints the result of the public tests."""
+    console.print(CheckedTable(check_feedback(result)))
+
+
+def check_feedback(result: Result) -> Feedback:
+    """The feedback, without sections on what was not run, and without points."""
+    everything = feedback_for(result, Audience.STUDENT)
+    parts = (replace(part, remark=_remark(part, result)) for part in everything.parts)
+    sections = (section for section in everything.sections if section.outcome is not Outcome.NOT_RUN)
+    sections = (replace(section, blocks=tuple(map(_pointless, section.blocks))) for section in sections)
+    return replace(everything, parts=tuple(parts), sections=tuple(sections))
+
+
+def _remark(part: PartLine, result: Result) -> str:
+    """Return the remark on a part. If nothing of the part is written, it does not say which function is missing."""
+    codes = (verdict.code for test in result.tests if test.part == part.number for verdict in test.verdicts)
+    untouched = part.outcome is Outcome.NOT_RUN and not part.earned and next(codes, "") == Code.NOT_WRITTEN
+    return "not done yet" if untouched else part.remark
+
+
+def _pointless(block: Block) -> Block:
+    """ "The same in 3.2 (0 of 1)" without the part in brackets."""
+    if isinstance(block, Sentence) and block.tone is Tone.NOTE:
+        return replace(block, text=re.sub(r" \([\d.]+ of [\d.]+\)", "", block.text))
+    return block
+
+
+class CheckedTable:
+    """A rich renderable, as feedback/terminal.py's."""
+
+    def __init__(self, feedback: Feedback) -> None:
+        self.feedback = feedback
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = min(options.max_width, WIDEST)
+        layout = _CheckedLayout(width, options.encoding, ascii_only=options.ascii_only)
+        yield from console.render(Group(*layout.everything(self.feedback)), options.update(width=width))
+
+
+class _CheckedLayout(_Layout):
+    def everything(self, feedback: Feedback) -> Iterable[RenderableType]:
+        yield from super().everything(feedback)
+        yield Text()
+        summary = f"public tests: {feedback.total:g} of {feedback.points:g}; hidden tests are run later"
+        yield Padding(self.text(summary, "bold" if feedback.total == feedback.points else ""), (0, 0, 1, 2))
+
+    def _parts(self, feedback: Feedback) -> Table:
+        table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, expand=not self.narrow)
+        table.add_column("")
+        table.add_column("part", no_wrap=not self.narrow, overflow=self.too_long)
+        table.add_column("tests", no_wrap=True)
+        table.add_column("", ratio=1)
+        for part in feedback.parts:
+            sign = self.sign(part.outcome, part.earned, part.points)
+            count = Text(f"{part.earned:g} of {part.points:g}", style=str(sign.style))
+            table.add_row(sign, self.text(f"{part.number}  {part.title}"), count, self.remark(part))
+        return table
+
+    def _matrices(self, picture: Picture) -> RenderableType:
+        rows, columns = size(picture)
+        too_large = rows > MOST_ROWS or 2 * columns * NUMBER_WIDTH + 8 > self.width
+        return Text(f"({rows} by {columns} numbers)", "dim") if too_large else super()._matrices(picture)
+
+    def _section(self, section: Section) -> Iterable[RenderableType]:
+        sign = self.sign(section.outcome, section.score, section.max_score)
+        heading = Table.grid(padding=(0, 1, 0, 0))
+        heading.add_row(sign, self.text(f"{section.number}  {section.title}", "bold"))
+        yield Padding(heading, (0, 0, 0, 2))
+        yield self._quoted(section.blocks, str(sign.style))

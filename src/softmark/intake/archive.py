@@ -34,7 +34,7 @@ SUSPICIOUS_RATIO, SUSPICIOUS_SIZE = 500, 1_000_000
 
 @dataclass(frozen=True)
 class ArchiveLimits:
-    """How much of an archive is looked at: its members, and the bytes of the list of them."""
+    """The part of an archive that is looked at: the number of members, and the bytes of their list."""
 
     members: int
     list_bytes: int

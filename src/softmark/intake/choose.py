@@ -168,7 +168,7 @@ def _main(found: File, homework: Homework) -> GradedFile:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Where the files of one submission lie; a `Source` of an entry."""
+    """The places of one submission's files; a `Source` of an entry."""
 
     pieces: tuple[Piece, ...]
 
@@ -236,7 +236,7 @@ class Companions:
 
 
 def companions(main: File, graded_as: str, files: Sequence[File]) -> Companions:
-    """What lies in the folder of the graded file, or in folders of that."""
+    """Return the files to keep from the folder of the graded file, and from folders in it."""
     kept, folder = Companions(), main.path[:-1]
     hiding: list[str] = []
     taken, room, to_read = {key(graded_as)}, MOST_BYTES, MOST_COMPANIONS
@@ -287,12 +287,12 @@ def _is_welcome(path: tuple[str, ...], graded_as: str) -> bool:
 
 
 def _is_free(path: tuple[str, ...], taken: set[str]) -> bool:
-    """Whether no other file has this name, or a folder's name that is on the way to it."""
+    """Return True if no other file has this name, or the name of a folder on the way to it."""
     return not any(key("/".join(path[:depth])) in taken for depth in range(1, len(path) + 1))
 
 
 def _hides(name: str) -> str:
-    """Whose module a file or folder of this name would stand in for: "standard", "installed", or nobody's."""
+    """Return the kind of module that a file or folder of this name would hide: "standard", "installed", or none."""
     module = name.removesuffix(".py")
     if module in sys.stdlib_module_names:
         return "standard"

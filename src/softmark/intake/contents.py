@@ -37,7 +37,7 @@ class File:
     place: Place
     item: Item
     budget: Budget = field(default_factory=Budget, compare=False)
-    """What may still be read of the whole submission."""
+    """The bytes that may still be read of the whole submission."""
 
     @property
     def name(self) -> str:
@@ -87,7 +87,7 @@ def gather(pieces: Sequence[Piece]) -> Gathered:
 
 
 def look_through_zips(zips: Sequence[File]) -> Gathered:
-    """What is in the zips of a submission; Refusal if one cannot be read or holds further ones only."""
+    """Return the files in the zips of a submission. Raise Refusal if one cannot be read or holds further ones only."""
     if len(zips) > MOST_ZIPS:
         raise Refusal(f"{len(zips)} zip archives were handed in: hand in one")
     inside = Gathered(zips[0].budget if zips else Budget())
@@ -131,7 +131,7 @@ _UNFINISHED = re.compile(rb"\braise[ \t]+NotImplementedError\b")
 
 
 def defined(content: bytes, names: Collection[str]) -> int:
-    """How many of `names` the text of a file or a notebook defines."""
+    """Return how many of `names` the text of a file or a notebook defines."""
     pattern = _IN_NOTEBOOK if content.lstrip().startswith(b"{") else _IN_PYTHON
     found = {
         (match[1] or match[match.lastindex or 1]).decode("utf-8", "replace") for match in pattern.finditer(content)
@@ -140,7 +140,7 @@ def defined(content: bytes, names: Collection[str]) -> int:
 
 
 def unfinished(content: bytes) -> int:
-    """How many functions of the starter were left as they were."""
+    """Return how many functions of the starter were left as they were."""
     return sum(1 for _ in _UNFINISHED.finditer(content))
 
 

@@ -47,7 +47,7 @@ _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}
 
 @dataclass
 class ExportRecord:
-    """What the export says of one submission."""
+    """The export's record of one submission."""
 
     submitters: list[dict[str, str]] = field(default_factory=list)
     created_at: str = ""
@@ -166,7 +166,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Metadata:
-    """Whose submission it is, when it came, and what came before it."""
+    """The students of a submission, its time, and the attempts before it."""
 
     id: str = ""
     created_at: datetime | None = None
@@ -179,7 +179,7 @@ class Metadata:
 
 
 def read_metadata(path: Path) -> Metadata:
-    """What the file says; what it should say and does not is a note for staff."""
+    """Return the content of the file. A field of an unexpected type is a note for staff."""
     try:
         content = json.loads(read(path, _LARGEST_JSON))
     except Unreadable as error:

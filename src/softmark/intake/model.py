@@ -17,7 +17,7 @@ from softmark.records.result import Submitter
 
 
 class Source(Protocol):
-    """Where the files of one submission lie."""
+    """The place of one submission's files."""
 
     def load(self, homework: Homework) -> SubmittedFiles:
         """Read them now; whatever the student did is a refusal, never an exception."""
@@ -42,12 +42,12 @@ class Entry:
     """Unique in its collection, safe as a folder's name, the same in every run."""
     students: tuple[Submitter, ...]
     origin: str
-    """Where in the source it lies, as a person would say it."""
+    """The place in the source where it lies, as a person would say it."""
     source: Source
     submitted_at: datetime | None = None
     """With a time zone if the source gives one."""
     late: bool | None = None
-    """What the platform says; None if it does not say."""
+    """True if the platform says that it is late; None if it does not say."""
     due_at: datetime | None = None
     earlier: tuple[str, ...] = ()
     """Earlier attempts, which do not count."""
@@ -64,9 +64,9 @@ class Collection:
     format: str
     entries: tuple[Entry, ...]
     ignored: tuple[str, ...] = ()
-    """What is nobody's submission: an export's own files, say."""
+    """Things that are nobody's submission: an export's own files, say."""
     doubts: tuple[str, ...] = ()
-    """Whatever of it may be somebody's submission after all: a run says it first, and ends with exit code 1."""
+    """Things that may be somebody's submission after all. A run says them first, and ends with exit code 1."""
 
 
 _NOTHING: Mapping[str, bytes] = MappingProxyType({})
@@ -101,7 +101,7 @@ class SubmittedFiles:
     notes: tuple[str, ...] = ()
     staff_notes: tuple[str, ...] = ()
     refusal: str = ""
-    """Why it cannot be graded, one sentence for the student; empty if it can."""
+    """The reason why it cannot be graded, one sentence for the student; empty if it can."""
 
     @property
     def loaded(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class SubmittedFiles:
 
     @cached_property
     def note(self) -> str:
-        """What the student should know if not all is looked into; empty if it is."""
+        """Return a note for the student if not all of it is looked into, else an empty text."""
         if all(len(self._text(file)) == len(self._whole_text(file)) for file in self.loaded):
             return ""
         much = f"the first {MOST_LINES:,} lines and {MOST_CHARACTERS:,} characters"
@@ -131,7 +131,7 @@ class SubmittedFiles:
         return lines[number - 1].strip()[:LONGEST_QUOTED] if 1 <= number <= len(lines) else None
 
     def has_word(self, word: str) -> bool:
-        """Whether a word stands anywhere in the files."""
+        """Return True if a word stands anywhere in the files."""
         return word in self._words
 
     def quotes(self, path: str) -> str:
@@ -186,7 +186,7 @@ class SubmittedFiles:
         return self._similar[name]
 
     def writes(self, name: str) -> bool:
-        """Whether a parameter's dotted name is made of words of the file, and of names and numbers that torch gives.
+        """Return True if a parameter's dotted name has only words of the file, and names and numbers that torch gives.
 
         A name that is longer, or has more numbers, than any in a homework is not: it could spell out a hidden input.
         """
@@ -205,7 +205,7 @@ class SubmittedFiles:
         return tuple(cell for cell in self.cells if word.search(self._text(cell)))
 
     def keeps(self, name: str) -> bool:
-        """Whether the file has a line `self.name = …`."""
+        """Return True if the file has a line `self.name = …`."""
         return name in self._kept
 
     @cached_property

@@ -32,7 +32,7 @@ def show(name: str) -> str:
 
 
 def unseen(character: str) -> bool:
-    """Whether a reader sees nothing of this character, or sees the others in another order because of it."""
+    """Return True for a character that a reader does not see, or that changes the order in which others are seen."""
     return unicodedata.category(character) in _UNSEEN
 
 
@@ -47,12 +47,12 @@ def key(name: str) -> str:
 
 
 def is_junk(name: str) -> bool:
-    """Whether an operating system or an editor left this behind, and nobody meant to hand it in."""
+    """Return True for a file that an operating system or an editor left behind: nobody meant to hand it in."""
     return name.casefold() in _JUNK or name.startswith(("._", "~$"))
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name is safe wherever it is used: as a file, in a shell, in a table."""
+    """Return True for a name that is safe wherever it is used: as a file, in a shell, in a table."""
     return bool(_PLAIN.fullmatch(name)) and not name.endswith(".")
 
 
@@ -150,7 +150,7 @@ def ending(name: str) -> str:
 
 
 def is_slip(name: str, wanted: str) -> bool:
-    """Whether somebody who wrote `name` meant `wanted`."""
+    """Return True if somebody who wrote `name` meant `wanted`."""
     return ending(name) == ending(wanted) and _bare(name) == _bare(wanted, numbered=False)
 
 

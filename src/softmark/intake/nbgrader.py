@@ -35,7 +35,7 @@ class _AssignmentFolder:
 
     @property
     def stamped(self) -> bool:
-        """Whether nbgrader has noted when it was handed in."""
+        """Return True if nbgrader has noted the time of submission."""
         return any(item.name == TIMESTAMP for item in self.items)
 
     @cached_property

@@ -125,7 +125,7 @@ def _sequence(value: Json) -> Sequence[Json]:
 
 
 def _defines(text: str) -> bool:
-    """Whether a cell that is not code was code once, and lost its type. An example in a handout stands in a fence."""
+    """Return True if a text cell was a code cell once, and lost its type. An example in a handout stands in a fence."""
     return bool(_DEFINES.search(text)) and not _FENCE.search(text)
 
 

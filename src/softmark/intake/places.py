@@ -34,11 +34,11 @@ class Place(Protocol):
 
     @property
     def origin(self) -> str:
-        """What a person would call it, fit to be shown."""
+        """Return its name as a person would say it, fit to be shown."""
         ...
 
     def items(self) -> list[Item]:
-        """What lies directly in it, by name; Refusal if it cannot be listed."""
+        """Return the things that lie directly in it, sorted by name. Raise Refusal if it cannot be listed."""
         ...
 
     def enter(self, name: str) -> Place: ...
@@ -57,7 +57,7 @@ class Unreadable(Exception):
 
 
 class Refusal(Exception):
-    """What was handed in cannot be graded; the text says why, for the student."""
+    """Refuses a submission that cannot be graded; the text says why, for the student."""
 
 
 class TooLarge(Refusal):
@@ -144,7 +144,7 @@ MOST_BYTES = 150_000_000
 
 
 class TooMuchToRead(Refusal):
-    """What was handed in holds more than is read of one submission."""
+    """Refuses a submission that holds more than is read of one."""
 
     def __init__(self) -> None:
         much = MOST_BYTES // 1_000_000
@@ -157,7 +157,7 @@ class Budget:
     def __init__(self) -> None:
         self._left = MOST_BYTES
         self.is_spent = False
-        """Whether more was to be read than may be."""
+        """True if more was to be read than is allowed."""
 
     def read(self, place: Place, name: str, most: int) -> bytes:
         """Return the bytes of a file; TooLarge if it has more than `most`, TooMuchToRead if no more may be read."""

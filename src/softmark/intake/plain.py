@@ -23,7 +23,7 @@ _HANDED_IN = {
 
 
 def visible(items: list[Item]) -> list[Item]:
-    """What is not a system's or an editor's own."""
+    """Return the items that no system and no editor has left behind."""
     return [item for item in items if not is_junk(item.name) and not item.name.startswith(".")]
 
 
@@ -144,7 +144,7 @@ def is_named_as_wanted(name: str, homework: Homework) -> bool:
 
 
 def contents(place: Place) -> list[Item]:
-    """What lies in a student's folder; nothing, if it cannot be listed: that is told when it is loaded."""
+    """Return the items of a student's folder; none if it cannot be listed, which is told when it is loaded."""
     try:
         return place.items()
     except Refusal:

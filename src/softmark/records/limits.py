@@ -80,7 +80,7 @@ class Level(Enum):
 
 @dataclass(frozen=True)
 class Allowed:
-    """How long one request may take."""
+    """The time that one request may take."""
 
     cpu_seconds: float
     clock_seconds: float

@@ -23,7 +23,7 @@ class Status(StrEnum):
 
     GRADED = "graded"
     NOT_GRADABLE = "not_gradable"
-    """Nothing in the submission could be graded; `reason` says why. The mark is a real 0."""
+    """The submission could not be graded at all; `reason` says why. The mark is a real 0."""
     GRADER_ERROR = "grader_error"
     """The grader itself failed: there is no mark, and an earlier one is kept."""
 

@@ -26,7 +26,7 @@ Rows = tuple[tuple[float | None, ...], ...]
 
 
 class Category(StrEnum):
-    """What kind of thing went wrong, the most severe first: what hides the rest."""
+    """The kind of a failure, the most severe first: a severe one hides the others."""
 
     GRADER = "grader"
     """The grader itself failed: the student did nothing wrong."""
@@ -47,7 +47,7 @@ class Category(StrEnum):
 
 
 class Code(StrEnum):
-    """What went wrong in particular, where a decision depends on it. Every other verdict's code is its category."""
+    """The particular failure, where a decision depends on it. Every other verdict has its category for a code."""
 
     NOT_DEFINED = "not-defined"
     """The submission does not define the function or class."""
@@ -103,7 +103,7 @@ class Picture(Record, frozen=True):
 
 
 class Verdict(Record, frozen=True):
-    """Why a case, or one subtest of it, failed."""
+    """The reason why a case, or one subtest of it, failed."""
 
     category: Category
     fact: str

@@ -1,4 +1,4 @@
-"""What staff get of a class.
+"""Writes what staff get of a class.
 
 In: the graded submissions of a class. Out: gradebooks, grade files for Canvas and Moodle, the folder of each student,
 and what grading again has changed.

@@ -4,15 +4,26 @@ One pass over the class writes both, in the order of the students' ids, whatever
 tests are too many to be held: they wait in a temporary file until it is known which of them count, and in what order.
 """
 
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import math
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
+from softmark.feedback.escape import cell, one_line
+from softmark.feedback.safe_files import replacement
 from softmark.records.errors import UsageError
-from softmark.records.result import Graded, Outcome, PartResult, TestResult
-from softmark.report.csv_cells import Cell, csv_line, write_csv
-from softmark.report.grades import Grade, class_grades, grades_of
+from softmark.records.points import total
+from softmark.records.record import Record
+from softmark.records.result import Graded, Outcome, PartResult, Status, Submitter, TestResult
 
 GRADES, TESTS = "grades.csv", "tests.csv"
 BEFORE_PARTS = ("id", "name", "email", "status")
@@ -123,3 +134,139 @@ def _different(one: Grade, other: Grade) -> str:
         f"{one.submission} and {other.submission} were graded with different parts or points, which is no one "
         "gradebook; grade again with --fresh"
     )
+
+
+class Grade(Record, frozen=True):
+    """The grade of one student."""
+
+    student: Submitter
+    submission: str
+    """The id of the submission it was earned with, which is also the name of the folder with the feedback."""
+    origin: str
+    status: Status
+    parts: tuple[PartResult, ...]
+    max_score: float
+    total: float
+    mark: float | None
+    """None if the grader failed."""
+    lateness: str = ""
+    deduction: float = 0.0
+    """Points that lateness took off, at most those that were earned."""
+    adjustment: float = 0.0
+    """Points that the staff added, or took off."""
+    submitted_at: str | None = None
+    notes: tuple[str, ...] = ()
+    gone: bool = False
+    """True if it was earned with a submission that is not handed in any more."""
+
+
+def grades_of(graded: Graded) -> tuple[Grade, ...]:
+    """The grade of every student who handed this in; of a submission that names nobody, one by its own name."""
+    result = graded.result
+    late = result.lateness
+    students = graded.students or (Submitter(id=graded.id),)
+    return tuple(
+        Grade(
+            student=student if student.id else msgspec.structs.replace(student, id=graded.id),
+            submission=graded.id,
+            origin=graded.origin,
+            status=result.status,
+            parts=result.parts,
+            max_score=result.max_score,
+            total=result.total,
+            mark=None if result.status is Status.GRADER_ERROR else result.mark,
+            lateness=late.line if late else "",
+            deduction=total((result.total, -result.unadjusted)),
+            adjustment=result.adjustment.points if result.adjustment else 0.0,
+            submitted_at=graded.submitted_at,
+            notes=tuple(note for note in _notes(graded, student) if note),
+            gone=graded.gone,
+        )
+        for student in students
+    )
+
+
+def class_grades(grades: Iterable[Grade]) -> tuple[Grade, ...]:
+    """One grade for each student, sorted by the student's id, whatever order they come in."""
+    by_student: dict[str, list[Grade]] = {}
+    for grade in grades:
+        by_student.setdefault(grade.student.id, []).append(grade)
+    return tuple(_latest(by_student[student]) for student in sorted(by_student))
+
+
+def without_mark(grades: Iterable[Grade]) -> tuple[Grade, ...]:
+    """Return the grades without a mark: the grader failed at them."""
+    return tuple(grade for grade in grades if grade.mark is None)
+
+
+def _latest(grades: Sequence[Grade]) -> Grade:
+    *others, latest = sorted(grades, key=lambda grade: (not grade.gone, _instant(grade.submitted_at), grade.submission))
+    replaced = [grade for grade in others if grade.gone != latest.gone]
+    rivals = [grade for grade in others if grade.gone == latest.gone]
+    notes = list(latest.notes)
+    if rivals:
+        how = "the latest counts" if latest.submitted_at else "none has a time, so the last by name counts"
+        notes.append(f"also found in {_where(rivals)}: {how}")
+    if replaced:
+        notes.append(f"found before in {_where(replaced)}: what is handed in now counts")
+    return msgspec.structs.replace(latest, notes=tuple(notes))
+
+
+def _where(grades: Iterable[Grade]) -> str:
+    return ", ".join(grade.origin or grade.submission for grade in grades)
+
+
+def _instant(time: str | None) -> datetime:
+    if time is None:
+        return datetime.min.replace(tzinfo=UTC)
+    instant = datetime.fromisoformat(time)
+    return instant if instant.utcoffset() is not None else instant.replace(tzinfo=UTC)
+
+
+def _notes(graded: Graded, student: Submitter) -> Iterable[str]:
+    result = graded.result
+    yield result.reason
+    others = [other.name or other.id for other in graded.students if other != student]
+    if others:
+        yield f"handed in together with {', '.join(others)}"
+    if graded.earlier:
+        yield f"{len(graded.earlier)} earlier {'attempt does' if len(graded.earlier) == 1 else 'attempts do'} not count"
+    if result.lateness:
+        yield result.lateness.staff_note
+    if result.adjustment:
+        yield result.adjustment.line
+        yield result.adjustment.staff_note(result.total)
+    yield from result.notes
+    yield from result.faults
+
+
+Cell = str | float | None
+
+
+def csv_line(cells: Iterable[Cell]) -> bytes:
+    """One line of a file; None is an empty cell."""
+    line = io.StringIO()
+    csv.writer(line, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerow(_written(cell) for cell in cells)
+    return line.getvalue().encode("utf-8")
+
+
+def write_csv(path: Path, lines: Iterable[bytes], *, for_people: bool) -> None:
+    """Replaces the file by these lines, one after the other.
+
+    A file for people begins with the mark by which Excel knows UTF-8 (in Python: encoding="utf-8-sig"); one for another
+    program's import does not, because Ruby, hence Canvas, stumbles over it.
+    """
+    with replacement(path) as file:
+        if for_people:
+            file.write(codecs.BOM_UTF8)
+        file.writelines(lines)
+
+
+def _written(value: Cell) -> str | float:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return cell(one_line(value))
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no number for a spreadsheet")
+    return int(value) if value == int(value) else value

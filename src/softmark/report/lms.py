@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from softmark.report.csv_cells import csv_line, write_csv
-from softmark.report.grades import Grade
+from softmark.report.gradebook import Grade, csv_line, write_csv
 
 CANVAS_STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE_COLUMNS = (
@@ -93,7 +92,7 @@ def moodle_lines(grades: Iterable[Grade]) -> Iterator[bytes]:
 
 
 def unknown_to_moodle(grades: Iterable[Grade]) -> list[Grade]:
-    """Those whose line Moodle can find no student for: neither its number nor an email address is known."""
+    """Return the grades for which Moodle can find no student: neither its number nor an email address is known."""
     return [grade for grade in grades if grade.mark is not None and not _has_number(grade) and not grade.student.email]
 
 

@@ -1,7 +1,9 @@
-"""The end of a class's run on a terminal: who earned what, or for a large class how the marks lie and who has none."""
+"""Shows how a class went: a table, and a warning if most submissions failed for one same reason."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 from rich import box
@@ -12,13 +14,70 @@ from rich.text import Text
 from softmark.feedback.escape import log_safe, message, one_line
 from softmark.intake.model import COUNTED
 from softmark.records.points import shown
-from softmark.records.result import Graded, Result, Status
-from softmark.report.same_reason import SameReason
+from softmark.records.result import Graded, Outcome, Result, Status
 
 MOST_NAMED = 40
 """Submissions of a class that are shown one by one; of a larger one only those that need a look."""
 BANDS = 10
 WIDEST_BAR = 40
+
+FEWEST = 3
+"""In a smaller class two who made the same mistake would be most of it."""
+_VARYING = re.compile(r"`[^`]*`|[^\s`]+\.(?:py|ipynb|zip)\b|\d+(?:\.\d+)?")
+
+
+@dataclass
+class SameReason:
+    """Fed with one result after another, it counts why they failed."""
+
+    submissions: int = 0
+    failed: int = 0
+    """The number of submissions that earned nothing in any test, for whatever reason."""
+    reasons: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+
+    def add(self, result: Result) -> None:
+        """Count one submission; one that the grader failed at has no reason of its own."""
+        if result.status is Status.GRADER_ERROR:
+            return
+        self.submissions += 1
+        self.failed += not result.total
+        said = _reason(result)
+        if said:
+            alike = _alike(said, result)
+            self.reasons[alike] += 1
+            self.examples.setdefault(alike, said)
+
+    @property
+    def most_failed(self) -> bool:
+        """Return True if more than half earned nothing."""
+        return 2 * self.failed > self.submissions
+
+    @property
+    def warning(self) -> str:
+        """The sentence to say first; empty if most did not fail for one reason."""
+        for alike, number in self.reasons.most_common(1):
+            if number >= FEWEST and 2 * number > self.submissions:
+                return f"{number} of {self.submissions} submissions failed for one same reason: {self.examples[alike]}"
+        return ""
+
+
+def _reason(result: Result) -> str:
+    """Return why nothing was earned, if that is one reason; of several tests the first one's words."""
+    if result.status is Status.NOT_GRADABLE:
+        return result.reason
+    if result.total or any(test.outcome is not Outcome.FAILED for test in result.tests):
+        return ""
+    facts = [verdict.fact for test in result.tests for verdict in test.verdicts]
+    return facts[0] if len({_alike(fact, result) for fact in facts}) == 1 else ""
+
+
+def _alike(said: str, result: Result) -> str:
+    """Return a text without what differs from part to part and from student to student."""
+    said, _, _ = said.partition(";")
+    names = {name for part in result.parts for full in part.function.split(",") for name in full.strip().split(".")}
+    named = rf"\b(?:{'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})\b(?:\.\w+)*"
+    return re.sub(named, "…", _VARYING.sub("…", said)) if names else said
 
 
 @dataclass
@@ -108,7 +167,7 @@ def _mark(result: Result) -> str:
 
 
 def _what(result: Result) -> tuple[str, str]:
-    """What is to be said beside the mark, and why."""
+    """Return the note beside the mark."""
     if result.status is Status.GRADER_ERROR:
         return "grader error", log_safe(one_line(message("; ".join(result.faults)))) or "see results.json"
     if result.status is Status.NOT_GRADABLE:
