@@ -16,7 +16,7 @@ from softmark.verdict.leaves import map_tensors, tensors_in
 
 
 def leaves_inputs(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
-    """No input is modified."""
+    """Raise `Failed` if the call modifies an input."""
     changed = got.call(args, kwargs).changed
     if changed:
         fail(got, Category.INPUT_CHANGED, named(got, f"changes its input in place: {', '.join(changed)}"))
@@ -30,7 +30,7 @@ def keeps_dtype(
     output: int = 0,
     **kwargs: Any,
 ) -> None:
-    """Inputs of each of the dtypes give an output of the same dtype."""
+    """Raise `Failed` unless inputs of each of the dtypes give an output of the same dtype."""
     for dtype in dtypes:
         cast = map_tensors((args, kwargs), lambda t, to=dtype: t.to(to) if t.is_floating_point() else t)
         answer = looked_at(got, cast[0], cast[1], output)
@@ -40,7 +40,7 @@ def keeps_dtype(
 
 
 def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
-    """Runs on a device without data, so that no tensor is created on a device of its own choice."""
+    """Raise `Failed` unless the call works on another device: it must create no tensor on a fixed one."""
     try:
         value = got.on_meta(args, kwargs)
     except Failed as failure:
@@ -62,9 +62,9 @@ def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
 def ops_independent_of(
     what: str, got: StudentCallable, small: Sequence[Any], large: Sequence[Any], **kwargs: Any
 ) -> None:
-    """The number of tensor operations does not grow from the small arguments to the large ones.
+    """Raise `Failed` if the number of tensor operations grows from the small arguments to the large ones.
 
-    `what` says how they differ: "the number of tokens". A few operations more are not a loop.
+    `what` says how they differ: "the number of tokens". A few more operations do not count as a loop.
     """
     few, many = got.count_ops(small, kwargs).total, got.count_ops(large, kwargs).total
     grows = many > few + max(3, few // 4)
@@ -74,7 +74,7 @@ def ops_independent_of(
 
 
 def raises(exception: type[Exception], got: StudentCallable, *args: Any, **kwargs: Any) -> None:
-    """The call raises this exception, or one derived from it."""
+    """Raise `Failed` unless the call raises this exception, or one derived from it."""
     expected = exception.__name__
     try:
         value = ask(got, args, kwargs).value

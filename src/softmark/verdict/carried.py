@@ -39,7 +39,7 @@ _ASKED_AGAIN = 2
 
 
 def holds(check: Callable[..., object], *args: Any, **kwargs: Any) -> bool:
-    """Return whether a check passes. The mistake behind a failure is not looked for."""
+    """Return whether a check passes. No name is looked for if it fails."""
     case = current_test()
     naming, case.naming = case.naming, False
     try:
@@ -69,7 +69,7 @@ def inherited(check: Callable[..., object], function: Any, *args: Any, **kwargs:
 def unless_inherited(
     earlier: Iterable[tuple[Any, ...]], check: Callable[..., object], *args: Any, **kwargs: Any
 ) -> None:
-    """Make a check of a later part; its failure counts unless an earlier part that errs fails the check, too.
+    """Make a check of a later part; raise its `Failed` unless an earlier part that errs fails the check, too.
 
     Each entry of `earlier` is a student's earlier function followed by the arguments to check it with. It is read only
     after a failure, so it may be a generator.

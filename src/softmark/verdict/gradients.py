@@ -20,7 +20,10 @@ from softmark.verdict.leaves import map_tensors, tensors_in
 
 
 def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """The gradients of <cotangent, output> with respect to every floating input and parameter agree."""
+    """Raise `Failed` unless the gradients for every real input and parameter agree with the reference's.
+
+    The gradients are those of <cotangent, output>, for a random cotangent.
+    """
     case = current_test()
     value = expected_for(want, args, kwargs, case.id).value
     cotangent = _cotangent(value, args, kwargs)

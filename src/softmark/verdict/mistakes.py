@@ -97,6 +97,7 @@ def mistake(
     """Register the decorated wrong variant of a reference function, method or class.
 
     `says` names the mistake to the student in one sentence, `hint` says what to look at, never the finished line.
+    `worth` is the share of the marks that a student who makes it gets nevertheless; `id` is for an author's own lists.
     """
 
     def register(variant: Variant) -> Variant:

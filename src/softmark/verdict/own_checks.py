@@ -24,7 +24,7 @@ _CONFIRMED: set[tuple[str, int, str]] = set()
 
 
 def fail(category: Category, fact: str) -> NoReturn:
-    """Fail the test with a category and a fact of its own.
+    """Raise `Failed` with a category and a fact of the test's own.
 
     Students read the fact whatever the test's visibility is: it must not name a hidden input or an expected value.
     """
@@ -32,7 +32,7 @@ def fail(category: Category, fact: str) -> NoReturn:
 
 
 def within_limit(error: float, limit: float, category: Category, fact: str, *, name: str = "value") -> None:
-    """Fail with this category and fact if the error is above the limit, or NaN.
+    """Raise `Failed` with this category and fact if the error is above the limit, or NaN.
 
     `softmark verify` reads how far the error was from the limit; `name` says in its table what was compared.
     """
@@ -66,7 +66,7 @@ def _close(ours: Any, theirs: Any) -> bool:
 
 
 def without_values(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return parameters by name with every number 0: what two modules have in common that start from random weights."""
+    """Return parameters by name with every number 0, to compare only names and shapes."""
     return {name: torch.zeros(value.shape) for name, value in parameters.items()}
 
 
@@ -77,9 +77,10 @@ def well_behaved(
     carried: Mapping[str, Callable[..., Any]] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Check everything but the numbers in float64: right in float32, and four properties of how a function is called.
+    """Raise `Failed` unless a function is right in float32, too, and behaves well otherwise.
 
-    The dtype of the inputs is kept, the inputs are left alone, a second call gives the same, any device will do.
+    The dtype of the inputs is kept, the inputs are left alone, a second call gives the same, and any device will do:
+    `keeps_dtype`, `leaves_inputs`, `repeatable`, `works_on_meta`.
     """
     narrow_args, narrow_kwargs = to_float32((args, kwargs))
     agree(got, want, *narrow_args, carried=carried, **narrow_kwargs)
@@ -91,7 +92,7 @@ def well_behaved(
 
 @contextmanager
 def naming_only(target: str) -> Iterator[None]:
-    """Inside this block, name only the mistakes of one function or class, not those of the functions it calls."""
+    """Name only the mistakes of one function or class inside this block, not those of the functions it calls."""
     case = current_test()
     everything = case.mistakes
     if everything is not None:

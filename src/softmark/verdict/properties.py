@@ -1,8 +1,8 @@
-"""Properties a right answer has whatever its numbers: each is one call in a hidden test and one sentence when it fails.
+"""Property checks: what a right answer has whatever its numbers are. Each raises `Failed` with one sentence.
 
-Every check takes the student's callable first, then its arguments as in a call; what belongs to the check itself is
-named. `output` says which of several returned values is looked at, `axis` where the tokens are, `change` and `permute`
-which arguments (by position) the check varies. The facts name the student's own doing and no number of an answer: a
+Every check takes the student's callable first, then its arguments as in a call; the check's own arguments have names.
+`output` says which of several returned values is looked at, `axis` where the tokens are, `change` and `permute` which
+arguments (by position) the check varies. The facts name the student's own doing and no number of an answer: a
 student's code could choose it to tell a hidden input.
 
 An answer may be anything, so each check asks for the type and the axes it needs before it looks at a number.
@@ -39,7 +39,7 @@ LOUD = 10.0
 def rows_sum_to_one(
     got: StudentCallable, *args: Any, output: int = 0, rows: torch.Tensor | None = None, **kwargs: Any
 ) -> None:
-    """Each row of weights sums to 1; where `rows` is False (rows that may look nowhere) it sums to 0."""
+    """Raise `Failed` unless each row of weights sums to 1; where `rows` is False (it may look nowhere), to 0."""
     weights = looked_at(got, args, kwargs, output)
     if weights.dim() == 0:
         fail(got, Category.SHAPE, "a single number has no rows: weights have one row for each query")
@@ -74,7 +74,7 @@ def permutation_equivariant(
     output: int = 0,
     **kwargs: Any,
 ) -> None:
-    """Permuting the tokens of the arguments in `permute` permutes the tokens of the output, and does nothing else."""
+    """Raise `Failed` unless permuting the tokens of the arguments in `permute` permutes the output in the same way."""
     order = _derangement(args[permute[0]].shape[axis])
     before = looked_at(got, args, kwargs, output)
     require_tokens(got, before, axis, len(order), exactly=True)
@@ -94,7 +94,7 @@ def causal(
     output: int = 0,
     **kwargs: Any,
 ) -> None:
-    """Tokens from t on are changed, for several t: no output before t may move."""
+    """Raise `Failed` if an output before token t moves when the tokens from t on are changed, for several t."""
     length = args[change[0]].shape[axis]
     before = looked_at(got, args, kwargs, output)
     require_tokens(got, before, axis, length)
@@ -116,9 +116,9 @@ def ignores_padding(
     compare: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> None:
-    """What stands at the tokens where `padding` is True does not matter.
+    """Raise `Failed` if the output moves when the tokens are changed at which `padding` is True.
 
-    `compare` is True for the output tokens to look at, when those of the padding are not meant (`~padding`).
+    `compare` is True for the output tokens to look at; without it all of them. `~padding` leaves out the padding.
     """
     before = looked_at(got, args, kwargs, output)
     after = looked_at(got, _changed(args, change, axis, padding), kwargs, output)
@@ -136,7 +136,7 @@ def ignores_padding(
 def batch_independent(
     got: StudentCallable, *args: Any, batched: Sequence[int] = (0,), output: int = 0, **kwargs: Any
 ) -> None:
-    """Changing all other examples of a batch (the first axis) moves nothing of an example's output."""
+    """Raise `Failed` if an example's output moves when all other examples of the batch (the first axis) change."""
     size = args[batched[0]].shape[0]
     before = looked_at(got, args, kwargs, output)
     if before.dim() == 0 or before.shape[0] != size:
@@ -156,7 +156,7 @@ def batch_independent(
 
 
 def repeatable(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
-    """The same call twice gives the same answer."""
+    """Raise `Failed` unless the same call gives the same answer twice."""
     first, second = (list(flatten(ask(got, args, kwargs).value)) for _ in range(2))
     pairs = list(zip(first, second, strict=False))
     if len(first) != len(second) or not all(p == q and same_leaf(got, a, b) for (p, a), (q, b) in pairs):

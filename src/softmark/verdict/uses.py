@@ -20,7 +20,7 @@ from softmark.verdict.leaves import map_tensors
 
 
 def uses_weights(own: StudentModule, *args: Any) -> None:
-    """The module's output is another one with other parameters. The inputs are given in their dtype."""
+    """Raise `Failed` if the module's output stays the same with other parameters. Inputs are cast to their dtype."""
     parameters = own.parameters()
     dtype = next((value.dtype for value in parameters.values()), torch.float32)
     inputs = map_tensors(args, lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
@@ -30,7 +30,7 @@ def uses_weights(own: StudentModule, *args: Any) -> None:
 
 
 def uses_inputs(got: StudentCallable, *args: Any) -> None:
-    """The output is another one whichever of the tensors of real numbers among the inputs is replaced."""
+    """Raise `Failed` if the output stays the same when one of the real tensors among the inputs is replaced."""
     before = ask(got, args, {}).value
     for position, arg in enumerate(args):
         if isinstance(arg, torch.Tensor) and arg.is_floating_point():
