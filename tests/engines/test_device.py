@@ -10,7 +10,7 @@ import pytest
 from softmark.course.digest import provenance
 from softmark.course.homework import homework_names, load_homework
 from softmark.engines import device
-from softmark.engines.device import Device, choose, device_files
+from softmark.engines.device import ChosenDevice, choose, device_files
 from softmark.engines.local import LocalEngine
 from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
@@ -44,13 +44,13 @@ class TestChoice:
         """Both `auto` and `cuda` take it; its files are what a process must be able to open."""
         for name in ("nvidia0", "nvidiactl", "nvidia-uvm"):
             (machine / name).touch()
-        assert choose("auto") == choose("cuda") == Device("cuda:0")
+        assert choose("auto") == choose("cuda") == ChosenDevice("cuda:0")
         assert device_files() == tuple(str(machine / name) for name in ("nvidia-uvm", "nvidia0", "nvidiactl"))
 
     def test_auto_falls_back_and_says_so(self, machine: Path) -> None:
         """Without a card it is the CPU, with a line that says why; the control file alone is no card."""
         (machine / "nvidiactl").touch()
-        assert choose("auto") == Device(
+        assert choose("auto") == ChosenDevice(
             "cpu", "grading on the CPU: there is no NVIDIA device in this system (a container needs `--gpus all`)"
         )
 
@@ -65,7 +65,7 @@ class TestChoice:
             choose("cuda")
 
     def test_cpu_needs_nothing(self, machine: Path) -> None:
-        assert choose("cpu") == Device("cpu")
+        assert choose("cpu") == ChosenDevice("cpu")
 
     def test_result_says_what_was_set(self) -> None:
         """Two results can only be compared if it is known with what precision they were made."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from softmark.engines.messages import Done, Ready
+from softmark.engines.messages import Done, EngineReady
 from softmark.records.limits import Limits
 from softmark.records.result import Outcome, Result, Status
 from softmark.records.verdict import CodeLine
@@ -115,7 +115,7 @@ class TestSubmissions:
     def test_are_told_test_by_test(self, course: Path, place: Sandbox) -> None:
         """Each test makes a result, complete in its list, from the one of second zero to the last."""
         said = talk(course, place, submission())
-        assert isinstance(said[0], Ready)
+        assert isinstance(said[0], EngineReady)
         assert isinstance(said[-1], Done)
         results = [said[0].pending, *progress(said), said[-1].result]
         assert all([test.name for test in r.tests] == ["test_one", "test_two", "test_three"] for r in results)

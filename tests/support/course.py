@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from softmark.course.homework import load_homework
-from softmark.engines.messages import Begin, Done, Grade, Progress, Ready, Refused, receive, send
+from softmark.engines.messages import Begin, Done, EngineReady, GradeRequest, Progress, Refused, receive, send
 from softmark.engines.protocol import GradingSpec
 from softmark.engines.server import grade_all
 from softmark.grading.job import Job
@@ -70,7 +70,7 @@ def talk(
     ]
     requests, replies = io.BytesIO(), io.BytesIO()
     for job in jobs:
-        send(requests, Grade(job, progress=True))
+        send(requests, GradeRequest(job, progress=True))
     requests.seek(0)
     homework = load_homework(name, root)
     begin = Begin(GradingSpec.of(homework, str(place.level), budget))
@@ -91,7 +91,7 @@ def grade(
 ) -> list[Result]:
     """The final results of these submissions."""
     said = talk(root, place, *sources, budget=budget, name=name)
-    assert isinstance(said[0], Ready), said
+    assert isinstance(said[0], EngineReady), said
     return [message.result for message in said if isinstance(message, Done)]
 
 

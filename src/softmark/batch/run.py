@@ -47,13 +47,13 @@ def run_class(
     results.save_submissions(submissions)
     done = {} if fresh else results.fingerprints()
     waiting, endless = iter(submissions), _Endless()
-    graded: dict[Future[Result], _Attempt] = {}
+    graded: dict[Future[Result], _Grading] = {}
     try:
         while True:
             while len(graded) < _AHEAD * engine.slots and (entry := next(waiting, None)) is not None:
                 job = read(entry, results.homework)
                 before, now = done.get(entry.id), results.expected_fingerprint(job, entry, engine.spec)
-                attempt = _Attempt(entry, job, before is not None and only_software_differs(before, now))
+                attempt = _Grading(entry, job, before is not None and only_software_differs(before, now))
                 if before == now:
                     results.restore_feedback(entry.id)
                     yield Finished(entry)
@@ -79,7 +79,7 @@ def run_class(
 
 
 @dataclass(frozen=True)
-class _Attempt:
+class _Grading:
     """A submission that is being graded, and what went wrong when it was graded before."""
 
     entry: Entry
@@ -117,14 +117,14 @@ class _Endless:
         return {what for what in often if what.partition("[")[0].partition("::")[2] not in self._passed}
 
 
-def _submitted(attempt: _Attempt, engine: Engine, endless: _Endless) -> Future[Result]:
+def _submitted(attempt: _Grading, engine: Engine, endless: _Endless) -> Future[Result]:
     left_out = tuple(sorted(attempt.endless | endless.for_all()))
     return engine.submit(msgspec.structs.replace(attempt.job, endless=left_out))
 
 
 def _outcome(
-    future: Future[Result], attempt: _Attempt, endless: _Endless, engine: Engine
-) -> tuple[Result, _Attempt | None]:
+    future: Future[Result], attempt: _Grading, endless: _Endless, engine: Engine
+) -> tuple[Result, _Grading | None]:
     """Return the result of an attempt, and the next attempt if there is to be one."""
     try:
         result = future.result()
@@ -142,7 +142,7 @@ def _outcome(
     return result, None
 
 
-def _record(attempt: _Attempt, result: Result, results: ClassResults, engine: Engine) -> Finished:
+def _record(attempt: _Grading, result: Result, results: ClassResults, engine: Engine) -> Finished:
     graded = fingerprint(attempt.job, attempt.entry, engine.spec, result.provenance)
     results.record(attempt.entry.id, graded, result)
     return Finished(attempt.entry, result, attempt.other_software)

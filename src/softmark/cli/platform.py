@@ -42,11 +42,11 @@ def gradescope(
     from softmark.engines.local import LocalEngine
     from softmark.engines.protocol import GradingSpec
     from softmark.feedback.results_json import write_results
-    from softmark.platforms.gradescope import Place, grade_there, seconds_of_a_submission
+    from softmark.platforms.gradescope import ContainerPaths, grade_there, seconds_of_a_submission
     from softmark.platforms.gradescope import prepare as prepare_there
     from softmark.records.result import Status
 
-    place = Place(root)
+    place = ContainerPaths(root)
     homework = _homework(place.source, assignment)
     chosen = choose(device.value)
     spec = GradingSpec.of(homework, isolation.value, seconds_of_a_submission(timeout), chosen.name)

@@ -34,11 +34,11 @@ def main() -> None:
         zygote, *others = _fork_zygotes(1 + len(descriptors))
         with no_interrupt_lost():
             stop_when_told()
-            from softmark.engines.lanes import Lane
+            from softmark.engines.lanes import LaneEnds
             from softmark.engines.server import serve
             from softmark.grading.own_time import Note
 
-            lanes = [Lane.of(*pair, zygote) for pair in zip(descriptors, others, strict=True)]
+            lanes = [LaneEnds.of(*pair, zygote) for pair in zip(descriptors, others, strict=True)]
             serve(zygote, requests, replies, lanes, None if noted == "-" else Note(int(noted)))
     except KeyboardInterrupt:
         os._exit(130)  # nobody wants to know any more

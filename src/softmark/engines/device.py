@@ -15,22 +15,22 @@ _CUDA_OF_TORCH = re.compile(r"^cuda\b.*= *'", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Device:
+class ChosenDevice:
     """The device, and what is to be said of the choice."""
 
     name: str
     line: str = ""
 
 
-def choose(asked: str) -> Device:
+def choose(asked: str) -> ChosenDevice:
     """The device for `auto`, `cpu` or `cuda`; UsageError if a graphics card is asked for and cannot be had."""
     if asked == CPU:
-        return Device(CPU)
+        return ChosenDevice(CPU)
     lacking = _lacking()
     if not lacking:
-        return Device(CUDA)
+        return ChosenDevice(CUDA)
     if asked == AUTO:
-        return Device(CPU, f"grading on the CPU: {lacking}")
+        return ChosenDevice(CPU, f"grading on the CPU: {lacking}")
     raise UsageError(
         f"no graphics card can be used: {lacking}; say --device cpu, or --device auto to take what there is"
     )

@@ -24,7 +24,7 @@ from typing import BinaryIO
 
 from softmark.engines.device import files_for
 from softmark.engines.ending import end_with_the_parent
-from softmark.engines.messages import Done, Grade, Progress, receive, send
+from softmark.engines.messages import Done, GradeRequest, Progress, receive, send
 from softmark.grading.grade import Conditions, Tests, grade_submission
 from softmark.grading.own_time import Note, OwnTime
 from softmark.sandbox.isolation import open_sandbox
@@ -35,7 +35,7 @@ _PATIENCE = 10.0  # seconds that a judge may take to end when nobody asks it any
 
 
 @dataclass(frozen=True)
-class Lane:
+class LaneEnds:
     """What a judge beside the engine's own needs: its stream to the launcher, and a zygote."""
 
     launcher: socket.socket
@@ -44,7 +44,7 @@ class Lane:
     """The engine's own zygote, of which a judge keeps no end: it is to see when the engine has ended."""
 
     @classmethod
-    def of(cls, descriptor: int, zygote: Zygote | None, engines: Zygote | None) -> Lane:
+    def of(cls, descriptor: int, zygote: Zygote | None, engines: Zygote | None) -> LaneEnds:
         return cls(socket.socket(fileno=descriptor), zygote, engines)
 
     def hand_over(self) -> None:
@@ -56,7 +56,7 @@ class Lane:
 
 def answer(tests: Tests, conditions: Conditions, requests: BinaryIO, replies: BinaryIO) -> None:
     """Grade every job of a stream, until it ends."""
-    while isinstance(asked := receive(requests), Grade):
+    while isinstance(asked := receive(requests), GradeRequest):
         for result in grade_submission(tests, conditions, asked.job, progress=asked.progress):
             last = result
             if asked.progress:
@@ -68,7 +68,7 @@ def answer(tests: Tests, conditions: Conditions, requests: BinaryIO, replies: Bi
 def lanes_beside(
     tests: Tests,
     conditions: Conditions,
-    lanes: Sequence[Lane],
+    lanes: Sequence[LaneEnds],
     own: Sequence[BinaryIO],
     note: Note | None,
 ) -> Iterator[None]:
@@ -98,7 +98,7 @@ def _await_or_kill(judge: int) -> None:
 def _fork_judges(
     tests: Tests,
     conditions: Conditions,
-    lanes: Sequence[Lane],
+    lanes: Sequence[LaneEnds],
     own: Sequence[BinaryIO],
     note: Note | None,
 ) -> list[int]:
@@ -138,9 +138,9 @@ def _be_a_judge(
     engine: int,
     tests: Tests,
     conditions: Conditions,
-    lane: Lane,
+    lane: LaneEnds,
     number: int,
-    others: list[Lane],
+    others: list[LaneEnds],
     own: Sequence[BinaryIO],
     note: Note | None,
 ) -> None:

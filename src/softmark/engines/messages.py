@@ -3,8 +3,8 @@
 Both ends are trusted. The engine is a process of its own so that it starts with an environment of constants, can be
 ended and replaced, and so that the launcher stays light.
 
-    launcher -> engine   Begin once, then any number of Grades, then end of file
-    engine -> launcher   Ready once (or Refused, and the end); for each Grade, Progress if it was asked for, then Done
+    launcher -> engine   Begin once, then any number of GradeRequests, then end of file
+    engine -> launcher   EngineReady once (or Refused, and the end); per GradeRequest: Progress if asked for, then Done
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Begin(msgspec.Struct, frozen=True, tag=True):
     lanes: int = 1
 
 
-class Grade(msgspec.Struct, frozen=True, tag=True):
+class GradeRequest(msgspec.Struct, frozen=True, tag=True):
     """Grade this submission. With `progress`, a result is sent after each test."""
 
     job: Job
     progress: bool = False
 
 
-class Ready(msgspec.Struct, frozen=True, tag=True):
+class EngineReady(msgspec.Struct, frozen=True, tag=True):
     """The tests are collected and the walls stand. `pending` is the Result before the first test."""
 
     pending: Result
@@ -59,8 +59,8 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     result: Result
 
 
-FromLauncher = Begin | Grade
-FromEngine = Ready | Refused | Progress | Done
+FromLauncher = Begin | GradeRequest
+FromEngine = EngineReady | Refused | Progress | Done
 
 
 def send(stream: BinaryIO, message: FromLauncher | FromEngine) -> None:
@@ -83,4 +83,4 @@ def receive(stream: BinaryIO) -> FromLauncher | FromEngine | None:
     return message
 
 
-_decoder = msgspec.msgpack.Decoder(Begin | Grade | Ready | Refused | Progress | Done)
+_decoder = msgspec.msgpack.Decoder(Begin | GradeRequest | EngineReady | Refused | Progress | Done)

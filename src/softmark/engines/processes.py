@@ -19,7 +19,7 @@ from typing import IO, BinaryIO, cast
 
 import msgspec
 
-from softmark.engines.messages import Begin, Done, Grade, Progress, Ready, Refused, receive, send
+from softmark.engines.messages import Begin, Done, EngineReady, GradeRequest, Progress, Refused, receive, send
 from softmark.engines.protocol import EngineError, GradingSpec
 from softmark.grading.job import Job
 from softmark.grading.own_time import Note
@@ -44,7 +44,7 @@ class Lane:
         so_far = None
         self.busy = True
         try:
-            self.send(Grade(job, on_progress is not None))
+            self.send(GradeRequest(job, on_progress is not None))
             while not isinstance(message := self.receive(), Done):
                 if not isinstance(message, Progress) or on_progress is None:
                     raise EngineError(f"the grading engine answered with {type(message).__name__}")
@@ -56,14 +56,14 @@ class Lane:
         self.busy = False
         return message.result
 
-    def send(self, message: Begin | Grade) -> None:
+    def send(self, message: Begin | GradeRequest) -> None:
         """Send a message. Raise EngineError if the judge has ended."""
         try:
             send(self._to_judge, message)
         except ConnectionError:
             raise self._how_it_ended() from None
 
-    def receive(self) -> Ready | Progress | Done:
+    def receive(self) -> EngineReady | Progress | Done:
         """Return the next message. Raise UsageError if the engine refuses because of what was asked."""
         try:
             message = receive(self._from_judge)
@@ -73,7 +73,7 @@ class Lane:
             raise self._how_it_ended()
         if isinstance(message, Refused):
             raise UsageError(message.why) if message.usage else EngineError(message.why)
-        if isinstance(message, Begin | Grade):
+        if isinstance(message, Begin | GradeRequest):
             raise EngineError(f"the grading engine sent a {type(message).__name__}")
         return message
 
@@ -125,7 +125,7 @@ class EngineProcess:
         first = self.lanes[0]
         first.send(Begin(spec, lanes))
         message = first.receive()
-        if not isinstance(message, Ready):
+        if not isinstance(message, EngineReady):
             raise EngineError(f"the grading engine began with {type(message).__name__}")
         return message.pending
 

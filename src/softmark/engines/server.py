@@ -27,8 +27,8 @@ from softmark.course.homework import Homework, load_homework, require_packages
 from softmark.course.pending import pending
 from softmark.course.testspecs import read_specs
 from softmark.engines.device import files_for
-from softmark.engines.lanes import Lane, answer, lanes_beside
-from softmark.engines.messages import Begin, Ready, Refused, receive, send
+from softmark.engines.lanes import LaneEnds, answer, lanes_beside
+from softmark.engines.messages import Begin, EngineReady, Refused, receive, send
 from softmark.grading.grade import Conditions, hidden_tests
 from softmark.grading.own_time import Note, OwnTime
 from softmark.grading.pytest_runner import NotCollected, PytestRunner, run_in_pytest
@@ -54,7 +54,7 @@ def _not_importable(cause: BaseException, homework: Homework) -> ConfigError:
 
 
 def serve(
-    zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: Sequence[Lane], note: Note | None = None
+    zygote: Zygote | None, requests: BinaryIO, replies: BinaryIO, lanes: Sequence[LaneEnds], note: Note | None = None
 ) -> None:
     """Do everything between the launcher's Begin and its end of file."""
     begin = receive(requests)
@@ -83,7 +83,7 @@ def grade_all(
     homework: Homework,
     sandbox: Sandbox,
     wires: tuple[BinaryIO, BinaryIO],
-    lanes: Sequence[Lane],
+    lanes: Sequence[LaneEnds],
     note: Note | None = None,
 ) -> None:
     """Collect the hidden tests once, and grade every submission that is asked for with them."""
@@ -106,7 +106,7 @@ def grade_all(
         )
         with lanes_beside(tests, conditions, lanes, wires, note):
             first = pending(homework, tests.specs, Submission(), conditions.provenance)
-            send(wires[1], Ready(first))
+            send(wires[1], EngineReady(first))
             answer(tests, conditions, *wires)
 
     own_time.begin("the import of the hidden tests, or of what they import,")

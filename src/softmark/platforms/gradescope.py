@@ -36,7 +36,7 @@ _RESERVE = 45.0
 
 
 @dataclass(frozen=True)
-class Place:
+class ContainerPaths:
     """Where the platform puts things."""
 
     root: Path
@@ -66,14 +66,14 @@ def seconds_of_a_submission(seconds: float) -> float:
     return max(seconds - _RESERVE, seconds / 2)
 
 
-def prepare(place: Place, engine: Engine) -> Result:
+def prepare(place: ContainerPaths, engine: Engine) -> Result:
     """Return the Result before the first test and keep it, when the image is built. Raise if nothing can be graded."""
     pending = engine.pending()
     place.second_zero.write_bytes(encode(pending))
     return pending
 
 
-def grade_there(place: Place, homework: Homework, engine: Engine, seconds: float, sink: Sink) -> Result:
+def grade_there(place: ContainerPaths, homework: Homework, engine: Engine, seconds: float, sink: Sink) -> Result:
     """Return the final Result. `sink` is given every result on the way to it, and the final one last."""
     end = time.monotonic() + seconds
     engine.start()
@@ -115,7 +115,7 @@ class _HandedIn:
     attempt: Attempt | None
 
     @classmethod
-    def at(cls, place: Place, homework: Homework) -> _HandedIn:
+    def at(cls, place: ContainerPaths, homework: Homework) -> _HandedIn:
         about = read_metadata(place.root / METADATA_JSON)
         entry = Entry(
             id=safe_id(about.id or "submission"),
@@ -127,7 +127,7 @@ class _HandedIn:
         )
         return cls(homework, about, read(entry, homework), _attempt(homework, about))
 
-    def at_second_zero(self, place: Place) -> Result | None:
+    def at_second_zero(self, place: ContainerPaths) -> Result | None:
         """As it was prepared when the image was built; None if it was not."""
         try:
             prepared = place.second_zero.read_bytes()

@@ -26,7 +26,7 @@ from softmark.records.verdict import Failed
 from softmark.verdict.callee import ask
 from softmark.verdict.compare import agrees
 from softmark.verdict.context import TestContext, current_test
-from softmark.verdict.dependence import Call, Moves, NotCarried, named, require_dependence, require_effect
+from softmark.verdict.dependence import Moves, NotCarried, RecordedCall, named, require_dependence, require_effect
 from softmark.verdict.expected import Expected, numeric_leaves, stated
 from softmark.verdict.leaves import map_tensors
 from softmark.verdict.plant import Target, instead, out_of_reach, planted, reachable
@@ -151,7 +151,7 @@ class _Rerun:
         self._chance = torch.Generator().manual_seed(_secret(truth))
         self._moves = Moves((truth.args, truth.kwargs), self._chance)
         self._values: dict[int, Any] = {}
-        self._calls: dict[int, list[list[Call]]] = {}
+        self._calls: dict[int, list[list[RecordedCall]]] = {}
 
     def value(self) -> Any:
         """The reference's value with the student's functions; NotCarried if these are nothing to build on."""
@@ -205,7 +205,7 @@ class _Earlier:
 
     def __init__(self, name: str, target: Target, student: Callable[..., Any], standing: Standing) -> None:
         self.name, self.target, self.student, self.standing = name, target, student, standing
-        self.calls: list[Call] = []
+        self.calls: list[RecordedCall] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         own_args, own_kwargs = map_tensors((args, kwargs), torch.Tensor.clone)
@@ -216,7 +216,7 @@ class _Earlier:
         if [leaf.shape for leaf in given_leaves] != [leaf.shape for leaf in right]:
             raise NotCarried
         wrong = bool(answer.changed) or not agrees(answer.value, stated(expected))
-        self.calls.append(Call(inputs, right, given_leaves, wrong))
+        self.calls.append(RecordedCall(inputs, right, given_leaves, wrong))
         self._change(answer.changed, args, kwargs)
         return answer.value
 

@@ -37,7 +37,7 @@ class NotCarried(Exception):
 
 
 @dataclass
-class Call:
+class RecordedCall:
     """One call of an earlier function by the reference: its inputs by name, the right answer, the student's."""
 
     inputs: dict[str, Any]
@@ -80,7 +80,7 @@ class Moves:
 
 
 def require_dependence(
-    target: Target, met: Sequence[Expected], calls: list[Call], others: Sequence[list[Call]]
+    target: Target, met: Sequence[Expected], calls: list[RecordedCall], others: Sequence[list[RecordedCall]]
 ) -> None:
     """Raise NotCarried if the answers do not depend on the inputs; `others` are the calls of the runs on permuted ones.
 
@@ -129,7 +129,7 @@ def _require_some(shares: Sequence[tuple[float, float]]) -> None:
         raise NotCarried
 
 
-def _shares(pairs: Sequence[tuple[Call, Call]], leaf: int) -> tuple[float, float]:
+def _shares(pairs: Sequence[tuple[RecordedCall, RecordedCall]], leaf: int) -> tuple[float, float]:
     """Which shares of the numbers change from one run to another: in the student's answers, and in the right ones."""
     given = [_relative(one.given[leaf], other.given[leaf]) for one, other in pairs]
     right = [_relative(one.right[leaf], other.right[leaf]) for one, other in pairs]
@@ -207,7 +207,7 @@ def _used(target: Target, met: Sequence[Expected]) -> set[str]:
     return used
 
 
-def _differing(call: Call, other: Call) -> set[str]:
+def _differing(call: RecordedCall, other: RecordedCall) -> set[str]:
     return {name for name, value in call.inputs.items() if not _same(value, other.inputs.get(name))}
 
 
@@ -216,7 +216,7 @@ def _same(value: Any, other: Any) -> bool:
     return len(ones) == len(others) and all(torch.equal(a, b) for a, b in zip(ones, others, strict=True))
 
 
-def _require_spread(call: Call) -> None:
+def _require_spread(call: RecordedCall) -> None:
     """Raise NotCarried if an answer to sizes alone is one number all over, where the right one has many numbers."""
     for given, right in zip(call.given, call.right, strict=True):
         if len(set(right.flatten().tolist())) > _FEW:

@@ -177,7 +177,11 @@ def _close(name: str) -> None:
             if isinstance(function, FunctionType):
                 gates.close(function, lambda args: _look(name) if args and isinstance(args[0], thing) else None)
     if name in _BACKWARD:
-        _put(torch.autograd.Variable, "_execution_engine", _Engine(torch.autograd.Variable._execution_engine, name))
+        _put(
+            torch.autograd.Variable,
+            "_execution_engine",
+            _AutogradEngine(torch.autograd.Variable._execution_engine, name),
+        )
 
 
 def _look(name: str) -> None:
@@ -245,7 +249,7 @@ def _close_unseen() -> None:
     _put(torch._C, "DisableTorchFunction", closed(torch._C.DisableTorchFunction, UNWATCHED))
 
 
-class _Engine:
+class _AutogradEngine:
     """Autograd's engine, which whoever knows where it is can call without any function of torch's."""
 
     def __init__(self, engine: Any, name: str) -> None:
