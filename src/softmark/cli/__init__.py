@@ -1,4 +1,4 @@
-"""The commands: what is typed, and what exit code it ends with. What they do is in the rooms."""
+"""Runs the commands: each reads what was typed, calls a room, and prints. `app.py` lists them."""
 
 from softmark.cli.app import main
 

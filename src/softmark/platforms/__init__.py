@@ -1,4 +1,4 @@
-"""Platforms that hand in to softmark.
+"""Grades what a platform hands in.
 
 In: what a platform puts into its container. Out: what it reads back.
 """

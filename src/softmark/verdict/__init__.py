@@ -1,4 +1,11 @@
-"""The verdict room: two values in, right or wrong out, by how much, and why. Knows nothing of walls or of grading."""
+"""Decides whether an answer is right, by how much it is wrong, and why. Knows nothing of walls or of grading.
+
+In: a student's function, the reference, inputs. Out: nothing, or `Failed` with a verdict.
+
+`agree.py` is one check. `expected.py` computes what is right, `tolerance.py` decides how far an answer may be off,
+`compare.py` compares, `naming.py` finds the mistake. Property checks are in `properties.py` (about the values of an
+answer) and `call_properties.py` (about how a function is called). `softmark/__init__.py` offers them to authors.
+"""
 
 from softmark.records.verdict import Category, Cause, Code, CodeLine, Failed, Picture, Verdict
 from softmark.verdict.agree import agree

@@ -1,12 +1,12 @@
-"""From noise to tolerance: how far an answer of a given precision may be from the truth.
+"""Decides the tolerance: how far an answer of a given precision may be from the truth, given the noise.
 
 tolerance = factor · noise + dust · (largest value), element by element.
 
 * An answer in float64 is judged against the noise of float32: one constant made without a dtype (`torch.zeros(n, d)`,
   `torch.sqrt(torch.tensor(d_k))`) is float32 in a float64 computation, and that is not a mistake of the part's subject.
-* The factor stands in the middle of the room there is. Honest answers, all in float32 even, err by at most four times
-  the noise, some 1e-7 of the values; mistakes change values by percents. With 512 both keep a distance of a hundred.
-  In half precision the room is half a decade and no factor keeps such distances: 10 is what honest code needs.
+* Correct answers, even if all of it is computed in float32, err by at most 4 times the noise, some 1e-7 of the values.
+  Mistakes change values by percents. The factor 512 keeps a distance of at least 100 from both. In half precision
+  only half a decade lies between the two, so no factor keeps such distances: 10 is what correct code needs.
 * Dust is what is left where the truth is exactly zero and has no noise, as a blocked weight: a few roundings of the
   answer's own precision at the scale of the largest value. In float64 it is 6e-14, so that a leak of 1e-6, or of 4e-5
   from a fill value of -10, is wrong, while a zero found by solving equations or by a Fourier transform is a zero.
