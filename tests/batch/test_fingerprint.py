@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from softmark.batch.class_results import fingerprint as fingerprint_of
-from softmark.batch.one import read
 from softmark.course.digest import provenance
 from softmark.course.homework import Homework, load_homework
 from softmark.engines.protocol import GradingSpec
+from softmark.grading.job import read_job
 from softmark.intake.model import Entry, SubmittedFiles
 from softmark.records.result import Submitter
 from tests.support.classes import FILE, HELPER, NAME, WITH_A_HELPER
@@ -39,7 +39,7 @@ ENTRY = Entry("ada", (Submitter("ada", "Ada"),), "class/ada", Given(HANDED), MON
 def fingerprint(course: Path, entry: Entry = ENTRY, *, isolation: str = "full", timeout: float | None = None) -> str:
     homework = load_homework(NAME, course)
     spec = GradingSpec.of(homework, isolation, timeout)
-    return fingerprint_of(read(entry, homework), entry, spec, provenance(homework, isolation))
+    return fingerprint_of(read_job(entry, homework), entry, spec, provenance(homework, isolation))
 
 
 def of(**changes: object) -> Entry:

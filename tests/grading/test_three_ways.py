@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from softmark.batch.one import read
 from softmark.course.homework import load_homework
+from softmark.grading.job import read_job
 from softmark.intake.collect import collect
 from softmark.records.result import CaseResult, Outcome, Result, Status
 from softmark.records.verdict import Verdict
@@ -168,7 +168,7 @@ def graded(course: Path, place: Sandbox, path: Path) -> Result:
     """The result of `softmark grade`."""
     homework = load_homework(NAME, course)
     (entry,) = collect([path], homework).entries
-    (result,) = grade(course, place, read(entry, homework))
+    (result,) = grade(course, place, read_job(entry, homework))
     return result
 
 

@@ -28,7 +28,7 @@ MOST_SECONDS, MOST_BYTES, MOST_TEXT = 3.0, 200_000_000, 3000
 READING = """
 import json, resource, sys, time
 from pathlib import Path
-from softmark.batch.one import read
+from softmark.grading.job import read_job
 from softmark.intake.collect import collect
 from tests.support.exports import asking_for
 
@@ -38,7 +38,7 @@ def most():
 wanted = asking_for(*sys.argv[2:])
 before, start = most(), time.process_time()
 (entry,) = collect([Path(sys.argv[1])], wanted).entries
-handed = read(entry, wanted)
+handed = read_job(entry, wanted)
 said = [handed.refusal, *handed.notes, *handed.staff_notes]
 json.dump({
     "refusal": handed.refusal, "said": sum(map(len, said)), "files": sorted(handed.files),

@@ -1,22 +1,15 @@
-"""One submission: read from where it was found into a job for an engine, and graded by itself."""
+"""Grades one submission by itself."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-
-import msgspec
 
 from softmark.course.homework import Homework
 from softmark.engines.protocol import Engine, EngineError
-from softmark.grading.job import Job
+from softmark.grading.job import read_job
 from softmark.intake.collect import collect
-from softmark.intake.model import Entry
-from softmark.intake.notebook import with_cells
-from softmark.intake.places import Refusal
-from softmark.records.result import Result, Submission, grader_error
+from softmark.records.result import Result, grader_error
 
 Sink = Callable[[Result], None]
 
@@ -28,7 +21,7 @@ def grade_file(path: Path, homework: Homework, engine: Engine, sink: Sink | None
     """
     (entry,) = collect([path], homework).entries
     engine.start()
-    job = read(entry, homework)
+    job = read_job(entry, homework)
     result = job.result(engine.pending())
     if sink is not None:
         sink(result)
@@ -40,33 +33,3 @@ def grade_file(path: Path, homework: Homework, engine: Engine, sink: Sink | None
         if sink is not None:
             sink(result)
     return result
-
-
-def read(entry: Entry, homework: Homework) -> Job:
-    """Read a submission. A file that is called a notebook and is none is refused, too."""
-    handed = entry.load(homework)
-    sha256 = _digest(handed.files) if handed.files else ""
-    cells: tuple[str, ...] = ()
-    if handed.main == homework.notebook:
-        try:
-            handed, cells = with_cells(handed)
-        except Refusal as refusal:
-            handed = replace(handed, refusal=str(refusal))
-    name = ", ".join(student.name or student.id for student in entry.students) or entry.id
-    return Job(
-        Submission(id=entry.id, name=name, file=handed.main or homework.file, sha256=sha256),
-        handed.main,
-        dict(handed.files),
-        cells,
-        handed.notes,
-        handed.staff_notes,
-        handed.refusal,
-    )
-
-
-def _digest(files: Mapping[str, bytes]) -> str:
-    """Return the hash of a single file, which anybody can compute, or of the names and hashes of several."""
-    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    if len(hashes) == 1:
-        return next(iter(hashes.values()))
-    return hashlib.sha256(msgspec.json.encode(hashes, order="sorted")).hexdigest()

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from softmark.batch.class_results import ClassResults, fingerprint, only_software_differs
-from softmark.batch.one import read
 from softmark.engines.protocol import Engine, EngineError
-from softmark.grading.job import Job
+from softmark.grading.job import Job, read_job
 from softmark.intake.model import Entry
 from softmark.records.result import Outcome, Result, Status, grader_error
 
@@ -51,7 +50,7 @@ def run_class(
     try:
         while True:
             while len(graded) < _AHEAD * engine.slots and (entry := next(waiting, None)) is not None:
-                job = read(entry, results.homework)
+                job = read_job(entry, results.homework)
                 before, now = done.get(entry.id), results.expected_fingerprint(job, entry, engine.spec)
                 attempt = _Grading(entry, job, before is not None and only_software_differs(before, now))
                 if before == now:

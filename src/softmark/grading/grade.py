@@ -266,11 +266,7 @@ def grade_submission(tests: Tests, conditions: Conditions, job: Job, *, progress
     """
     start = time.monotonic()
     session = _session(tests, conditions, job, start)
-    result = msgspec.structs.replace(
-        pending(tests.homework, tests.specs, job.submission, conditions.provenance),
-        notes=job.notes,
-        staff_notes=job.staff_notes,
-    )
+    result = job.result(pending(tests.homework, tests.specs, job.submission, conditions.provenance))
     try:
         yield result
         conditions.own_time.begin("the beginning of a submission")

@@ -1,7 +1,15 @@
-"""One submission to be graded, as data that can travel to an engine."""
+"""Reads one submission into a job: all that grading it needs, as data that can travel to an engine."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
 
 import msgspec
 
+from softmark.course.homework import Homework
+from softmark.intake.model import Entry
+from softmark.intake.notebook import with_cells
+from softmark.intake.places import Refusal
 from softmark.records.result import Result, Submission, not_gradable
 
 
@@ -30,3 +38,32 @@ class Job(msgspec.Struct, frozen=True):
             pending, submission=self.submission, notes=self.notes, staff_notes=self.staff_notes
         )
         return not_gradable(result, self.refusal) if self.refusal else result
+
+
+def read_job(entry: Entry, homework: Homework) -> Job:
+    """Read a submission. A file that is called a notebook and is none is refused, too."""
+    files = entry.load(homework)
+    sha256 = _digest(files.files) if files.files else ""
+    if files.main == homework.notebook:
+        try:
+            files = with_cells(files)
+        except Refusal as refusal:
+            files = replace(files, refusal=str(refusal))
+    name = ", ".join(student.name or student.id for student in entry.students) or entry.id
+    return Job(
+        Submission(id=entry.id, name=name, file=files.main or homework.file, sha256=sha256),
+        files.main,
+        dict(files.files),
+        files.cells,
+        files.notes,
+        files.staff_notes,
+        files.refusal,
+    )
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    """Return the hash of a single file, which anybody can compute, or of the names and hashes of several."""
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    if len(hashes) == 1:
+        return next(iter(hashes.values()))
+    return hashlib.sha256(msgspec.json.encode(hashes, order="sorted")).hexdigest()

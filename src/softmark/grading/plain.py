@@ -18,15 +18,14 @@ import pytest
 from softmark.course.homework import Homework, course_root, load_homework
 from softmark.course.testspecs import TestSpec, base_nodeid, case_id, read_chosen, read_specs
 from softmark.grading.grade import Conditions, Tests, by_test, grade_submission, hidden_tests
-from softmark.grading.job import Job
+from softmark.grading.job import Job, read_job
 from softmark.grading.pytest_runner import PytestRunner
 from softmark.intake.collect import collect
-from softmark.intake.notebook import with_cells
 from softmark.intake.places import Refusal, Unreadable
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Level, Limits
 from softmark.records.points import shown, total
-from softmark.records.result import CaseResult, Outcome, Result, Submission
+from softmark.records.result import CaseResult, Outcome, Result
 from softmark.records.verdict import CodeLine, Verdict
 from softmark.sandbox.isolation import Sandbox, examine, forking_works, open_sandbox
 from softmark.sandbox.room import fitting
@@ -111,13 +110,10 @@ def _read(path: Path, homework: Homework) -> Job:
     entries = collect([path], homework).entries
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} submissions: name one of them")
-    handed = entries[0].load(homework)
-    is_notebook = not handed.refusal and handed.main == homework.notebook
-    handed, cells = with_cells(handed) if is_notebook else (handed, ())
-    if handed.refusal:
-        raise Refusal(handed.refusal)
-    submission = Submission(id=entries[0].id, name=entries[0].id, file=handed.main)
-    return Job(submission, handed.main, dict(handed.files), cells, handed.notes, handed.staff_notes)
+    job = read_job(entries[0], homework)
+    if job.refusal:
+        raise Refusal(job.refusal)
+    return job
 
 
 def _open_sandbox(level: Level) -> Sandbox:

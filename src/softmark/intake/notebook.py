@@ -43,21 +43,21 @@ class Notebook:
     staff_notes: tuple[str, ...] = ()
 
 
-def with_cells(handed: SubmittedFiles) -> tuple[SubmittedFiles, tuple[str, ...]]:
-    """Return a notebook's submission with each cell as a file in its place, and the names of the cells in order.
+def with_cells(handed: SubmittedFiles) -> SubmittedFiles:
+    """Return a notebook's submission with the cells, as files, in its place.
 
     Raise Refusal if the file is no notebook.
     """
     notebook = read_notebook(handed.files[handed.main])
     beside = {name: content for name, content in handed.files.items() if name != handed.main}
     unseen = [note for name, source in notebook.cells.items() for note in invisible(name, source)]
-    split = replace(
+    return replace(
         handed,
         files={**beside, **notebook.cells},
+        cells=tuple(notebook.cells),
         notes=(*handed.notes, *notebook.notes),
         staff_notes=(*handed.staff_notes, *notebook.staff_notes, *unseen[:MOST_REPORTED]),
     )
-    return split, tuple(notebook.cells)
 
 
 def read_notebook(data: bytes) -> Notebook:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import msgspec
 
-from softmark.batch.one import Sink, read
+from softmark.batch.one import Sink
 from softmark.course.deadlines import Attempt, attempt, lateness
 from softmark.course.homework import Homework
 from softmark.engines.protocol import Engine, EngineError
-from softmark.grading.job import Job
+from softmark.grading.job import Job, read_job
 from softmark.intake.choose import Pieces
 from softmark.intake.contents import Piece
 from softmark.intake.gradescope import METADATA_JSON, EarlierAttempt, Metadata, read_metadata
@@ -125,7 +125,7 @@ class _HandedIn:
             submitted_at=about.created_at,
             due_at=about.assignment.due_at,
         )
-        return cls(homework, about, read(entry, homework), _attempt(homework, about))
+        return cls(homework, about, read_job(entry, homework), _attempt(homework, about))
 
     def at_second_zero(self, place: ContainerPaths) -> Result | None:
         """As it was prepared when the image was built; None if it was not."""
