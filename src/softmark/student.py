@@ -73,14 +73,14 @@ class OwnWork:
         from softmark.check.missing_imports import of_files
         from softmark.intake import contents, places
         from softmark.intake.model import SubmittedFiles
-        from softmark.sandbox.isolation import Own
+        from softmark.sandbox.isolation import InChild
 
         try:
             files = {path.name: places.read(path) for path in (*self._beside(), self.file)}
             contents.check(files[self.file.name])
         except places.Refusal as refusal:
             raise UsageError(f"{self.file.name} cannot be checked: {refusal}") from None
-        sandbox, handout, handed = Own(), read_handout(self.folder), SubmittedFiles(self.file.name, files)
+        sandbox, handout, handed = InChild(), read_handout(self.folder), SubmittedFiles(self.file.name, files)
         foreign = of_files(handed, handout.wanted, handout.packages)
         try:
             return run_public_tests(self.folder, handout, handed, sandbox, foreign=foreign)

@@ -12,8 +12,8 @@ import pytest
 
 from softmark.records.limits import Allowed, Limits
 from softmark.records.result import Outcome, Result, Status
-from softmark.sandbox.in_process import BareProcess
-from softmark.sandbox.isolation import Bare, Sandbox, Walled
+from softmark.sandbox.in_process import InProcessWorker
+from softmark.sandbox.isolation import ForkedSandbox, InProcess, Sandbox
 from softmark.sandbox.process import ForkedWorker
 from softmark.sandbox.student_process import Outgoing
 from softmark.sandbox.walls import environment
@@ -48,7 +48,7 @@ RIGHT = "def one(x):\n    return x + 1\n\n\ndef two(x):\n    return x * 2\n\n\nd
 FAULTY = f"# faulty\n{RIGHT}"
 
 
-class FaultyProcess(BareProcess):
+class FaultyProcess(InProcessWorker):
     """A student process in this one; the trusted side has a fault when it asks for `two`."""
 
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
@@ -58,11 +58,11 @@ class FaultyProcess(BareProcess):
         return body
 
 
-class FaultyWithSome(Bare):
+class FaultyWithSome(InProcess):
     """A sandbox whose trusted side has a fault with the submissions that say so."""
 
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess:
-        process = FaultyProcess if any(b"# faulty" in text for text in files.values()) else BareProcess
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> InProcessWorker:
+        process = FaultyProcess if any(b"# faulty" in text for text in files.values()) else InProcessWorker
         return process(self._root.make(files, None))
 
 
@@ -114,7 +114,7 @@ class TestZygoteThatHasEnded:
         started.close()
 
     def _graded(self, zygote: Zygote, root: Path, source: str = RIGHT) -> list[Result]:
-        place = Walled(zygote, STRONGEST)
+        place = ForkedSandbox(zygote, STRONGEST)
         try:
             return grade(root, place, source, RIGHT)
         finally:

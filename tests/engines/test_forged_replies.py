@@ -25,9 +25,9 @@ from softmark.feedback.results_json import check, encoded
 from softmark.feedback.terminal import show
 from softmark.records.limits import Allowed, Limits
 from softmark.records.result import Outcome, Result, Status, decode, encode
-from softmark.sandbox import explain, wire
-from softmark.sandbox.in_process import BareProcess
-from softmark.sandbox.isolation import Bare
+from softmark.sandbox import failure_texts, wire
+from softmark.sandbox.in_process import InProcessWorker
+from softmark.sandbox.isolation import InProcess
 from softmark.sandbox.student_process import Outgoing
 from softmark.sandbox.wire import Frame, Handle, Meta, Raised
 from softmark.sandbox.wire.protocol import Load
@@ -272,10 +272,10 @@ class Forger:
         return self._random.choice((cut, body[:place], self._random.randbytes(20), b""))
 
     def _ended(self, body: bytes) -> bytes:
-        raise explain.death(self._random.randrange(2**16))
+        raise failure_texts.death(self._random.randrange(2**16))
 
 
-class ForgingProcess(BareProcess):
+class ForgingProcess(InProcessWorker):
     """A student process in this one, whose replies are forged."""
 
     def __init__(self, directory: Path, forger: Forger | None) -> None:
@@ -287,7 +287,7 @@ class ForgingProcess(BareProcess):
         return body if self._forger is None else self._forger.forged(body, isinstance(outgoing.request, Load))
 
 
-class Forgers(Bare):
+class Forgers(InProcess):
     """A sandbox of forgers; a submission's last line says which it is, and with none it tells the truth."""
 
     def open(self, files: Mapping[str, bytes], limits: Limits) -> ForgingProcess:

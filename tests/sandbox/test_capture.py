@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from softmark.sandbox.capture import Capture
+from softmark.sandbox.student_process import Capture
 
 
 def captured(keep: int, *chunks: bytes) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from softmark.sandbox import huge_pages as pages
+from softmark.sandbox import warm_up as pages
 
 SIZE = 32 << 20
 KERNEL = tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])

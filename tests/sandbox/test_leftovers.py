@@ -21,7 +21,7 @@ import pytest
 from softmark.records.limits import Level
 from softmark.sandbox import zygote
 from softmark.sandbox.failures import GraderFault, StudentFailure
-from softmark.sandbox.isolation import Walled
+from softmark.sandbox.isolation import ForkedSandbox
 from softmark.sandbox.process import ForkedWorker
 from softmark.sandbox.procfs import descendants, users_of_processes
 from softmark.sandbox.uids import BLOCK
@@ -141,11 +141,11 @@ FREEZER = Path("/sys/fs/cgroup/freezer")
     params=[(zygote._PROGRAM, Level.FULL), (OLD_KERNEL, Level.FULL), (zygote._PROGRAM, Level.PROCESS)],
     ids=["this kernel", "Landlock 1", "no walls"],
 )
-def place(request: pytest.FixtureRequest) -> Iterator[Walled]:
+def place(request: pytest.FixtureRequest) -> Iterator[ForkedSandbox]:
     """A sandbox over a zygote of its own, which has to live through everything."""
     program, level = request.param
     started = Zygote.spawn(environment(gettempdir()), program)
-    opened = Walled(started, level)
+    opened = ForkedSandbox(started, level)
     yield opened
     opened.close()
     started.close()
@@ -159,7 +159,7 @@ def short_lived() -> Iterator[Zygote]:
     started.close()
 
 
-def living(place: Walled) -> set[int]:
+def living(place: ForkedSandbox) -> set[int]:
     """Which ids of a sandbox's block some process has."""
     assert place._uids is not None
     first = place._uids._first
@@ -170,7 +170,7 @@ class TestLeftBehind:
     """A worker that has left something running."""
 
     @pytest.mark.parametrize("how", HOW)
-    def test_is_ended_with_its_worker(self, how: str, place: Walled) -> None:
+    def test_is_ended_with_its_worker(self, how: str, place: ForkedSandbox) -> None:
         """Nothing is left, the zygote says so, and the next worker answers."""
         with loaded(place, LEAVES) as worker:
             with suppress(StudentFailure):  # some hit the worker, too
@@ -178,14 +178,14 @@ class TestLeftBehind:
             ended = worker.close()
         assert ended is not None
         assert ended.clean
-        assert ended.left >= 1
+        assert ended.leftovers >= 1
         assert descendants(place._zygote.pid) == []
         assert living(place) == set()
         with loaded(place, LEAVES) as worker:
             assert value(worker, "leave", "detach_once") == 1
 
     @pytest.mark.parametrize("how", ["end_main_thread", "stop_itself", "kill_all"])
-    def test_the_worker_itself(self, how: str, place: Walled) -> None:
+    def test_the_worker_itself(self, how: str, place: ForkedSandbox) -> None:
         """A worker that stops, or goes on without its main thread, is out of time, and ended like any other."""
         with loaded(place, LEAVES) as worker:
             with pytest.raises(StudentFailure) as caught:
@@ -197,9 +197,9 @@ class TestLeftBehind:
 
 
 @contextmanager
-def left(zygote: Zygote, how: str) -> Iterator[tuple[Walled, ForkedWorker]]:
+def left(zygote: Zygote, how: str) -> Iterator[tuple[ForkedSandbox, ForkedWorker]]:
     """A sandbox and its worker, which has left something running and is not ended by this."""
-    place = Walled(zygote, Level.FULL)
+    place = ForkedSandbox(zygote, Level.FULL)
     worker = place.open({FILE: LEAVES.encode()}, SHORT)
     load(worker, SHORT.import_seconds)
     with suppress(StudentFailure):

@@ -14,10 +14,10 @@ import pytest
 from softmark.records.limits import Level
 from softmark.sandbox import isolation
 from softmark.sandbox.failures import GraderFault
-from softmark.sandbox.isolation import Bare, Spawned, Walled, examine, highest, open_sandbox
+from softmark.sandbox.isolation import ForkedSandbox, InProcess, SpawnedSandbox, examine, highest, open_sandbox
 from softmark.sandbox.walls import landlock
-from softmark.sandbox.worker.probe import ATTACKS
-from softmark.sandbox.zygote import Ended
+from softmark.sandbox.worker.self_test import ATTACKS
+from softmark.sandbox.zygote import Exit
 from tests.support.confined import needs_landlock, needs_root, needs_signal_scope
 from tests.support.sandboxes import KINDS, SHORT, STRONGEST, zygote
 
@@ -77,7 +77,7 @@ class TestFindings:
     @needs_landlock
     def test_root_reaches_full(self) -> None:
         """Here, as root, the highest level holds, and it is the first that is tried."""
-        assert highest(zygote()) == [isolation.Finding(Level.FULL, True)]
+        assert highest(zygote()) == [isolation.LevelCheck(Level.FULL, True)]
 
     @needs_root
     def test_root_is_not_an_ordinary_user(self) -> None:
@@ -121,8 +121,8 @@ class TestOpenSandbox:
     def test_each_level_has_its_own(self) -> None:
         """Behind walls if there is a zygote; as a program without one; in this process for none."""
         for level, start, kind in (
-            (STRONGEST, zygote(), Walled), (Level.PROCESS, zygote(), Walled),
-            (Level.PROCESS, None, Spawned), (Level.NONE, zygote(), Bare),
+            (STRONGEST, zygote(), ForkedSandbox), (Level.PROCESS, zygote(), ForkedSandbox),
+            (Level.PROCESS, None, SpawnedSandbox), (Level.NONE, zygote(), InProcess),
         ):  # fmt: skip
             opened = open_sandbox(start, level)
             assert type(opened) is kind
@@ -137,14 +137,14 @@ class TestOpenSandbox:
 
         monkeypatch.setattr(isolation, "_attack", fails)
         opened = open_sandbox(zygote(), Level.PROCESS)
-        assert type(opened) is Spawned
+        assert type(opened) is SpawnedSandbox
         opened.close()
 
     def test_a_dirty_machine_opens_nothing_more(self) -> None:
         """After something survived its worker, no submission is graded beside it."""
         opened = KINDS["walled"]()
-        assert isinstance(opened, Walled)
-        opened._note_end(Ended(0, 0.0, 1, clean=False))
+        assert isinstance(opened, ForkedSandbox)
+        opened._note_end(Exit(0, 0.0, 1, clean=False))
         with pytest.raises(GraderFault, match="could not be killed"):
             opened.open({}, SHORT)
         opened.close()

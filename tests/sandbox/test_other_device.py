@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from softmark.sandbox.worker.other_device import DEVICE, OtherDevice, is_elsewhere, place
+from softmark.sandbox.worker.devices import DEVICE, OtherDevice, is_elsewhere, place
 
 HONEST: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "arithmetic": lambda x: (x @ x.T / 2 + 1).softmax(-1),

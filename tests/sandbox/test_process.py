@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from softmark.sandbox import explain, process, scratch, wire
+from softmark.sandbox import failure_texts, process, scratch, wire
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.procfs import descendants
@@ -292,7 +292,7 @@ class TestForgedReplies:
 
 
 def dies(exchange: Any) -> bytes:
-    raise explain.death(0)
+    raise failure_texts.death(0)
 
 
 class TestForkedWorker:
@@ -376,7 +376,7 @@ class TestForkedWorker:
                 value(worker, name)
                 ended = worker.close()
                 assert ended is not None
-                left.append((ended.left, ended.clean))
+                left.append((ended.leftovers, ended.clean))
         assert left == [(1, True), (0, True)]
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from softmark.sandbox import wire
 from softmark.sandbox.wire import Frame, Handle, Meta, Raised, WireError
 from softmark.sandbox.wire.protocol import (
-    Attacked,
     Call,
     CallResult,
     Cells,
@@ -23,11 +22,12 @@ from softmark.sandbox.wire.protocol import (
     Load,
     Loaded,
     PlainResult,
-    Probe,
     PullbackResult,
     Ready,
     Request,
     Rule,
+    SelfTest,
+    SelfTestResult,
     UsedDevice,
     done_value,
     failed_value,
@@ -38,12 +38,12 @@ from softmark.sandbox.wire.protocol import (
 
 ONE, NAMED = torch.ones(2), {"x": 1}
 RAISED = Raised("ValueError", "no", (Frame("hw.py", 3, "f", "raise"),))
-LOAD, PROBE = Load("hw.py", id=7), Probe("a", "b", 3, id=7)
+LOAD, PROBE = Load("hw.py", id=7), SelfTest("a", "b", 3, id=7)
 CALLS = {how: Call("f", None, [1], {"x": 2}, how, id=7) for how in "plain vjp count_ops on_meta weights mode".split()}
 REPLIES: list[tuple[Request | None, Any]] = [
     (None, Ready()),
     (LOAD, Loaded({"f": "function"}, [("torch.cdist", 0, 3)], [RAISED], [(0, 1)], [("f", [0, 1])])),
-    (PROBE, Attacked({"read": ""})),
+    (PROBE, SelfTestResult({"read": ""})),
     (CALLS["plain"], PlainResult(1, {"x": ONE, "argument 1": None})),
     (CALLS["vjp"], PullbackResult(1, [ONE], {"x": None}, {"w": ONE})),
     (CALLS["count_ops"], CountResult(1, {"aten.mul": 10**6})),
@@ -109,7 +109,7 @@ def is_well_formed(reply: Any, request: Request | None) -> bool:
                 and all([*map(type, place)] == [int, int] for place in reply.unset)
                 and all(type(name) is str and all(type(n) is int for n in cells) for name, cells in reply.several)
             )
-        case Attacked():
+        case SelfTestResult():
             return all(type(k) is type(v) is str for k, v in reply.achieved.items())
         case PlainResult():
             return all(type(k) is str and is_tensor_or_none(v) for k, v in reply.changed.items())

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from softmark.sandbox.wire.protocol import Rule
+from softmark.sandbox.worker.devices import OtherDevice
 from softmark.sandbox.worker.forbidden import Guard
-from softmark.sandbox.worker.other_device import OtherDevice
 from softmark.sandbox.worker.warned import at_the_students_line
 
 RULES = (Rule(("torch.nn.LSTM",)),)

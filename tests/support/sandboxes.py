@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from softmark.records.limits import Allowed, Level, Limits
-from softmark.sandbox.isolation import Bare, Own, Sandbox, Spawned, Walled
+from softmark.sandbox.isolation import ForkedSandbox, InChild, InProcess, Sandbox, SpawnedSandbox
 from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.walls import environment
 from softmark.sandbox.wire.protocol import Call, Load, Rule
@@ -33,11 +33,11 @@ SHORT = Limits(cpu_seconds=0.5, import_seconds=5.0, memory_mb=300, file_mb=20)
 PATIENCE = 60  # seconds; what takes longer hangs
 
 KINDS: dict[str, Callable[[], Sandbox]] = {
-    "walled": lambda: Walled(zygote(), STRONGEST),
-    "process": lambda: Walled(zygote(), Level.PROCESS),
-    "spawned": Spawned,
-    "bare": Bare,
-    "own": Own,
+    "walled": lambda: ForkedSandbox(zygote(), STRONGEST),
+    "process": lambda: ForkedSandbox(zygote(), Level.PROCESS),
+    "spawned": SpawnedSandbox,
+    "bare": InProcess,
+    "own": InChild,
 }
 
 

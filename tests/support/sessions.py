@@ -18,7 +18,7 @@ from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import Outgoing, StudentProcess
 from softmark.sandbox.wire.protocol import Done, Loaded, PlainResult, Request, done_value
-from softmark.sandbox.zygote import Ended
+from softmark.sandbox.zygote import Exit
 from tests.support.sandboxes import FILE, SHORT
 
 HOMEWORK = Homework(
@@ -79,9 +79,9 @@ class Actor(StudentProcess):
     def printed(self) -> tuple[str, str]:
         return "out.", "err."
 
-    def close(self) -> Ended:
+    def close(self) -> Exit:
         self.alive = False
-        return Ended(0, 0.25, 1, True)
+        return Exit(0, 0.25, 1, True)
 
 
 class Stage:

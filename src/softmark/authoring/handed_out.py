@@ -16,7 +16,7 @@ from softmark.course.homework import Homework
 from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import ConfigError
 from softmark.records.result import Outcome, Result
-from softmark.sandbox.isolation import Own
+from softmark.sandbox.isolation import InChild
 
 
 def judge_handed_out(proof: Proof, homework: Homework) -> None:
@@ -47,7 +47,7 @@ def judge_handed_out(proof: Proof, homework: Homework) -> None:
 
 
 def _checked(folder: Path, file: str, source: str) -> Result:
-    sandbox = Own()
+    sandbox = InChild()
     try:
         return run_public_tests(folder, read_handout(folder), SubmittedFiles(file, {file: source.encode()}), sandbox)
     finally:

@@ -22,10 +22,10 @@ import numpy as np
 import torch
 
 from softmark.records.limits import Level, Limits
-from softmark.sandbox.in_process import BareProcess
+from softmark.sandbox.in_process import InProcessWorker
 from softmark.sandbox.wire import Frame, Raised
-from softmark.sandbox.wire.protocol import Done, Load, Probe, Request
-from softmark.sandbox.worker import Worker, calls, raised
+from softmark.sandbox.wire.protocol import Done, Load, Request, SelfTest
+from softmark.sandbox.worker import Worker, calls, exceptions
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.loading import SubmissionModule
 
@@ -44,14 +44,14 @@ class NotebookNamespace:
         """The text of each cell that defines something, by the name that messages give the cell."""
         return {name: "".join(linecache.getlines(file)).encode() for file, name in self._cells.items()}
 
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess:
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> InProcessWorker:
         return _NotebookProcess(self._namespace, self._cells, limits)
 
     def close(self) -> None:
         pass
 
 
-class _NotebookProcess(BareProcess):
+class _NotebookProcess(InProcessWorker):
     def __init__(self, namespace: Mapping[str, Any], cells: Mapping[str, str], limits: Limits) -> None:
         super().__init__(Path.cwd(), limits)
         self._namespace = namespace
@@ -75,7 +75,7 @@ class _NotebookWorker(Worker):
             vars(module).update({name: thing for name, thing in self._namespace.items() if not name.startswith("_")})
             self._submission = SubmissionModule(module, Guard(request.rules))
             return self._submission.told(request.wanted)
-        if self._submission is None or isinstance(request, Probe):
+        if self._submission is None or isinstance(request, SelfTest):
             raise RuntimeError("a call arrived before the notebook was looked at")
         if request.seed is not None:
             _seed(request.seed)
@@ -88,7 +88,7 @@ class _NotebookWorker(Worker):
             for frame, line in traceback.walk_tb(error.__traceback__)
             if frame.f_code.co_filename in self._cells
         )
-        told = raised.describe(error, self._scratch)
+        told = exceptions.describe(error, self._scratch)
         return Raised(cls=told.cls, message=told.message, frames=frames, notes=told.notes)
 
 

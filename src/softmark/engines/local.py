@@ -19,7 +19,7 @@ from softmark.engines.protocol import EngineError, GradingSpec
 from softmark.grading.job import Job
 from softmark.records.limits import Limits
 from softmark.records.result import Outcome, Result, Status
-from softmark.sandbox.room import side_by_side
+from softmark.sandbox.machine import side_by_side
 
 _STOPPED = "the grading engine was stopped"
 

@@ -26,7 +26,7 @@ from softmark.grading.own_time import Note
 from softmark.records.errors import UsageError
 from softmark.records.limits import Level
 from softmark.records.result import Result, grader_error
-from softmark.sandbox.machine_info import Machine
+from softmark.sandbox.machine import Machine
 from softmark.sandbox.walls import environment
 
 _PATIENCE = 10.0  # seconds that an engine may take to end when it is told to
@@ -203,7 +203,7 @@ class Examined(msgspec.Struct, frozen=True):
 def examine_machine(asked: str) -> Examined:
     """Have the machine examined as a grading engine would find it: in a process with an environment of constants."""
     done = subprocess.run(
-        [sys.executable, "-I", "-m", "softmark.sandbox.machine"],
+        [sys.executable, "-I", "-m", "softmark.sandbox.doctor"],
         env=environment(_temporary()),
         stdout=subprocess.PIPE,
         check=False,

@@ -37,7 +37,7 @@ from softmark.records.limits import Level, Limits
 from softmark.records.result import Submission
 from softmark.sandbox.failures import SandboxLost
 from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
-from softmark.sandbox.room import fitting
+from softmark.sandbox.machine import fitting
 from softmark.sandbox.zygote import Zygote
 
 

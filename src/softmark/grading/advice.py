@@ -17,7 +17,7 @@ from softmark.grading.missing_names import missing_name
 from softmark.grading.unreadable import PYTHON, unreadable
 from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Code
-from softmark.sandbox.explain import message_of
+from softmark.sandbox.failure_texts import message_of
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Raised
 

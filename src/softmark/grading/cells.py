@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from softmark.grading.advice import advised
 from softmark.intake.model import SubmittedFiles
-from softmark.sandbox import explain
+from softmark.sandbox import failure_texts
 from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Loaded
 
@@ -104,7 +104,7 @@ def _broken(raised: Raised, handed: SubmittedFiles, packages: Sequence[str]) -> 
     frames = tuple(frame for frame in raised.frames if handed.line(frame.file, frame.line) is not None)
     if not frames or frames[0].file not in (handed.cells or handed.files):
         return None
-    failure = explain.from_exception(raised)
+    failure = failure_texts.from_exception(raised)
     known = advised(failure, handed, packages, loading=True)
     syntax = _IN_SYNTAX_ERROR.search(raised.message)
     if known is not failure:

@@ -28,7 +28,7 @@ from softmark.records.points import shown, total
 from softmark.records.result import CaseResult, Outcome, Result
 from softmark.records.verdict import CodeLine, Verdict
 from softmark.sandbox.isolation import Sandbox, examine, forking_works, open_sandbox
-from softmark.sandbox.room import fitting
+from softmark.sandbox.machine import fitting
 from softmark.sandbox.walls import environment
 from softmark.sandbox.zygote import Zygote
 

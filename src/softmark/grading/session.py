@@ -28,10 +28,9 @@ from softmark.grading.standings import Standings
 from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Allowed, Limits, Spent, of_the_whole
 from softmark.records.verdict import Category, Code
-from softmark.sandbox.capture import Capture
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.isolation import Sandbox
-from softmark.sandbox.student_process import StudentProcess
+from softmark.sandbox.student_process import Capture, StudentProcess
 from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Call, CallResult, Cells, Load, Loaded, Rule, UsedDevice
 
@@ -136,7 +135,7 @@ class StudentSession:
                     kept.add(text.encode())
             if ended is not None:
                 self.cpu_seconds += ended.cpu_seconds
-                self.left_behind += ended.left
+                self.left_behind += ended.leftovers
 
     def close(self) -> None:
         self.renew()

@@ -20,7 +20,7 @@ from softmark.grading.advice import advised
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Code, CodeLine, Failed, Verdict
-from softmark.sandbox.explain import NOT_AS_NAMED, class_name
+from softmark.sandbox.failure_texts import NOT_AS_NAMED, class_name
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.sandbox.wire.protocol import Call, CallResult, CountResult, How, PlainResult, PullbackResult

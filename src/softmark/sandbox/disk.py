@@ -37,7 +37,7 @@ from pathlib import Path
 
 from softmark.sandbox import held as held_files
 from softmark.sandbox import procfs
-from softmark.sandbox.room import in_memory
+from softmark.sandbox.machine import in_memory
 
 MOST_ENTRIES = 10_000
 _LEAST_HIDDEN = 50_000_000  # other programs write, too

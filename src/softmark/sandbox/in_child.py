@@ -22,25 +22,25 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from softmark.records.limits import Allowed, Limits
-from softmark.sandbox import explain, procfs, wire
+from softmark.sandbox import failure_texts, procfs, wire
 from softmark.sandbox.clock import no_keyboard
 from softmark.sandbox.process import killed_for_memory
 from softmark.sandbox.student_process import Outgoing, StudentProcess
 from softmark.sandbox.walls.seccomp import prctl
 from softmark.sandbox.worker import Worker
-from softmark.sandbox.zygote import Ended
+from softmark.sandbox.zygote import Exit
 
 _TICK = 0.05  # seconds between looks at a child that has not answered yet
 _ENDING = 0.5  # seconds that a child may take to end by itself
 _PR_SET_PDEATHSIG = 1
 
 
-class ChildProcess(StudentProcess):
+class ChildWorker(StudentProcess):
     """Answers requests from a fork of this process."""
 
     def __init__(self, directory: Path, limits: Limits) -> None:
         self._limits = limits
-        self._ended: Ended | None = None
+        self._ended: Exit | None = None
         self._busy = False
         self._terminal = _terminal()
         self._debugged = mmap.mmap(-1, 1)  # shared with the child
@@ -73,11 +73,11 @@ class ChildProcess(StudentProcess):
             cpu, wall = self.cpu_seconds() - cpu_start, time.monotonic() - wall_start
             if allowed.exceeded(cpu, wall) and not self._debugged[0]:
                 limit = outgoing.limit(self._limits.cpu_seconds, allowed)
-                raise explain.out_of_time(limit, allowed.cpu_seconds, cpu, wall)
+                raise failure_texts.out_of_time(limit, allowed.cpu_seconds, cpu, wall)
         self._busy = False
         return bytes(body.received)
 
-    def close(self) -> Ended:
+    def close(self) -> Exit:
         """End it. A child that waits for a request is left a moment to end by itself."""
         if self._ended is None:
             self._wire.close()
@@ -86,7 +86,7 @@ class ChildProcess(StudentProcess):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
             _, status, used = os.wait4(self._pid, 0)
-            self._ended = Ended(status, used.ru_utime + used.ru_stime, left=0, clean=True)
+            self._ended = Exit(status, used.ru_utime + used.ru_stime, leftovers=0, clean=True)
             os.close(self._pidfd)
             if self._terminal is not None and self._debugged[0]:
                 termios.tcsetattr(0, termios.TCSANOW, self._terminal)  # a debugger's prompt may have changed it
@@ -115,7 +115,7 @@ class ChildProcess(StudentProcess):
         """The wire was closed: by the end of the child, or by its code."""
         ending, _, _ = select.select([self._pidfd], [], [], _ENDING)
         status = self.close().status
-        raise explain.death(status, killed_for_memory()) if ending else wire.WireError("the wire was closed")
+        raise failure_texts.death(status, killed_for_memory()) if ending else wire.WireError("the wire was closed")
 
 
 class _Body:

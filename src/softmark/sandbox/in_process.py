@@ -13,15 +13,15 @@ from pathlib import Path
 from types import FrameType
 
 from softmark.records.limits import DEFAULTS, Allowed, Limits
-from softmark.sandbox import explain, wire
+from softmark.sandbox import failure_texts, wire
 from softmark.sandbox.clock import limited, no_keyboard
 from softmark.sandbox.student_process import Outgoing, StudentProcess
 from softmark.sandbox.wire import protocol
 from softmark.sandbox.worker import Worker, absent, forbidden
-from softmark.sandbox.zygote import Ended
+from softmark.sandbox.zygote import Exit
 
 
-class BareProcess(StudentProcess):
+class InProcessWorker(StudentProcess):
     """Answers requests by calling the worker's code directly. It stops what clock.py can stop, and no crash."""
 
     alive = True
@@ -45,7 +45,7 @@ class BareProcess(StudentProcess):
             raise KeyboardInterrupt
         if clock.expired:
             limit = outgoing.limit(self._limits.cpu_seconds, allowed)
-            raise explain.out_of_time(limit, allowed.cpu_seconds, clock.cpu, clock.wall)
+            raise failure_texts.out_of_time(limit, allowed.cpu_seconds, clock.cpu, clock.wall)
         outgoing.body_size(reply[: wire.PREFIX])  # raises if it is too large to be graded, too
         return bytes(_body(reply))
 
@@ -55,7 +55,7 @@ class BareProcess(StudentProcess):
     def printed(self) -> tuple[str, str]:
         return "", ""  # it went to the student's own terminal
 
-    def close(self) -> Ended | None:
+    def close(self) -> Exit | None:
         if self.alive:
             os.chdir(self._came_from)
             self._forget()

@@ -1,6 +1,6 @@
 """Opens student processes at the isolation level that was asked for, and finds out which level this machine reaches.
 
-Below the level asked for nothing is graded: `Walled.open` never weakens a wall to get going.
+Below the level asked for nothing is graded: `ForkedSandbox.open` never weakens a wall to get going.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Protocol
 from softmark.records.limits import Allowed, Level, Limits
 from softmark.sandbox.clock import is_debugged
 from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
-from softmark.sandbox.in_child import ChildProcess
-from softmark.sandbox.in_process import BareProcess
+from softmark.sandbox.in_child import ChildWorker
+from softmark.sandbox.in_process import InProcessWorker
 from softmark.sandbox.process import ForkedWorker
 from softmark.sandbox.scratch import ScratchRoot
 from softmark.sandbox.spawned import SpawnedWorker
 from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.uids import UidLease
 from softmark.sandbox.walls import Walls, environment, landlock, rlimits
-from softmark.sandbox.wire.protocol import Probe
-from softmark.sandbox.worker import probe
-from softmark.sandbox.zygote import Ended, Zygote
+from softmark.sandbox.wire.protocol import SelfTest
+from softmark.sandbox.worker import self_test
+from softmark.sandbox.zygote import Exit, Zygote
 
 _PROBE_SECONDS = 10.0
 _CAPABILITIES = {  # what root does for level full: the kernel's number, its name, what it is for
@@ -34,7 +34,7 @@ _CAPABILITIES = {  # what root does for level full: the kernel's number, its nam
     6: ("SETGID", "give up its group"),
     7: ("SETUID", "become another user"),
 }
-_STOPPED_BY = {Level.FULL: probe.ATTACKS, Level.USER: probe.ATTACKS, Level.PROCESS: ("daemon",)}
+_STOPPED_BY = {Level.FULL: self_test.ATTACKS, Level.USER: self_test.ATTACKS, Level.PROCESS: ("daemon",)}
 
 
 class Sandbox(Protocol):
@@ -48,7 +48,7 @@ class Sandbox(Protocol):
 
 
 @dataclass(frozen=True)
-class Finding:
+class LevelCheck:
     """What one level's probe showed: whether the level holds here, and if not, why not."""
 
     level: Level
@@ -56,19 +56,19 @@ class Finding:
     why_not: str = ""
 
 
-class Walled:
+class ForkedSandbox:
     """Forks workers from the zygote behind the walls of a level (`full`, `user`, or none: `process`)."""
 
     def __init__(self, zygote: Zygote, level: Level, device_files: tuple[str, ...] = ()) -> None:
         self.level = level
         self._device_files = device_files
-        self.dirty = False
+        self.contaminated = False
         self._zygote = zygote
         self._uids = UidLease() if os.geteuid() == 0 else None
         self._root = ScratchRoot()
 
     def open(self, files: Mapping[str, bytes], limits: Limits) -> ForkedWorker:
-        if self.dirty:
+        if self.contaminated:
             raise SandboxLost(
                 "something a submission started could not be killed; this machine is not clean, start a new container"
             )
@@ -96,11 +96,11 @@ class Walled:
         if self._uids is not None:
             self._uids.close()
 
-    def _note_end(self, ended: Ended) -> None:
-        self.dirty |= not ended.clean
+    def _note_end(self, ended: Exit) -> None:
+        self.contaminated |= not ended.clean
 
 
-class Spawned:
+class SpawnedSandbox:
     """Starts each worker as a program: level `process` on a system without fork."""
 
     level = Level.PROCESS
@@ -116,7 +116,7 @@ class Spawned:
         self._root.close()
 
 
-class Bare:
+class InProcess:
     """Level `none`: in this process."""
 
     level = Level.NONE
@@ -124,22 +124,22 @@ class Bare:
     def __init__(self) -> None:
         self._root = ScratchRoot()
 
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess | ChildProcess:
-        return BareProcess(self._root.make(files, None), limits)
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> InProcessWorker | ChildWorker:
+        return InProcessWorker(self._root.make(files, None), limits)
 
     def close(self) -> None:
         self._root.close()
 
 
-class Own(Bare):
+class InChild(InProcess):
     """Level `none` on a student's own machine: in a child of this process, where that can be had.
 
     A debugger that follows this process would not follow the child: what it follows stays here.
     """
 
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> BareProcess | ChildProcess:
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> InProcessWorker | ChildWorker:
         if forking_works() and not is_debugged():
-            return ChildProcess(self._root.make(files, None), limits)
+            return ChildWorker(self._root.make(files, None), limits)
         return super().open(files, limits)
 
 
@@ -148,26 +148,26 @@ def forking_works() -> bool:
     return hasattr(os, "pidfd_open") and Path("/proc/self/stat").exists()
 
 
-def examine(zygote: Zygote, level: Level) -> Finding:
-    """Does `level` hold on this machine? Found out by attack, see probe.py."""
+def examine(zygote: Zygote, level: Level) -> LevelCheck:
+    """Does `level` hold on this machine? Found out by attack, see self_test.py."""
     if level <= Level.PROCESS:
-        return Finding(level, True)  # a process of its own can be had anywhere
+        return LevelCheck(level, True)  # a process of its own can be had anywhere
     missing = _missing_for(level)
     if missing:
-        return Finding(level, False, missing)
+        return LevelCheck(level, False, missing)
     try:
         achieved = _attack(zygote, level)
     except OSError as error:
-        return Finding(level, False, f"{error.filename or 'the system'} cannot be used: {error.strerror}")
+        return LevelCheck(level, False, f"{error.filename or 'the system'} cannot be used: {error.strerror}")
     except SandboxLost:
         raise  # that says nothing about the level
     except (GraderFault, StudentFailure) as error:
-        return Finding(level, False, str(error))
+        return LevelCheck(level, False, str(error))
     broken = [f"{name}: {achieved[name]}" for name in _STOPPED_BY[level] if achieved[name]]
-    return Finding(level, not broken, "; ".join(broken))
+    return LevelCheck(level, not broken, "; ".join(broken))
 
 
-def highest(zygote: Zygote) -> list[Finding]:
+def highest(zygote: Zygote) -> list[LevelCheck]:
     """The findings from `full` downwards, ending with the first level that holds."""
     findings = []
     for level in (Level.FULL, Level.USER, Level.PROCESS):
@@ -180,10 +180,10 @@ def highest(zygote: Zygote) -> list[Finding]:
 def open_sandbox(zygote: Zygote | None, level: Level, device_files: tuple[str, ...] = ()) -> Sandbox:
     """The sandbox of a level that has been found to hold here, with the use of these device files."""
     if level is Level.NONE:
-        return Bare()
+        return InProcess()
     if zygote is None or (level is Level.PROCESS and not _forked_process_holds(zygote)):
-        return Spawned()
-    return Walled(zygote, level, device_files)
+        return SpawnedSandbox()
+    return ForkedSandbox(zygote, level, device_files)
 
 
 def _forked_process_holds(zygote: Zygote) -> bool:
@@ -225,7 +225,7 @@ def _lacking() -> str:
 
 def _attack(zygote: Zygote, level: Level) -> dict[str, str]:
     """What softmark's own attacks achieve from inside a worker of that level."""
-    sandbox = Walled(zygote, level)
+    sandbox = ForkedSandbox(zygote, level)
     try:
         place = sandbox.beside({"secret": b"canary"})
         secret, outside = place / "secret", place / "outside"
@@ -233,12 +233,12 @@ def _attack(zygote: Zygote, level: Level) -> dict[str, str]:
         outside.chmod(0o777)
         place.chmod(0o711)
         worker = sandbox.open({}, Limits())
-        request = Probe(secret=str(secret), outside=str(outside), grader=os.getpid())
+        request = SelfTest(secret=str(secret), outside=str(outside), grader=os.getpid())
         try:
             achieved = dict(worker.ask(request, Allowed.of(_PROBE_SECONDS)).achieved)
         finally:
             ended = worker.close()
-        achieved["daemon"] = "" if ended.left and ended.clean else "a daemon was not found and killed"
+        achieved["daemon"] = "" if ended.leftovers and ended.clean else "a daemon was not found and killed"
         return achieved
     finally:
         sandbox.close()

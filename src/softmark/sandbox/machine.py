@@ -1,75 +1,86 @@
-"""What this machine is and can promise: the facts behind `softmark doctor`.
+"""How much memory each student process may have here, and how many there is memory for side by side.
 
-`python -I -m softmark.sandbox.machine`, started with an environment of constants like a grading engine, prints them as
-JSON: the isolation level is found by softmark's own attacks through the real path, not read off a list of features.
+A container's own limit would end whatever the kernel picks. Workers are what it picks first (walls.py), but one
+student's worker may be picked for another's greed. So the trusted side and all workers at their limit fit in together.
 """
 
 from __future__ import annotations
 
 import os
-import platform
-import sys
-from importlib.metadata import version
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from tempfile import gettempdir
 
 import msgspec
 
-from softmark.records.limits import Level, Limits
-from softmark.sandbox.isolation import Finding, forking_works, highest
-from softmark.sandbox.machine_info import Machine
-from softmark.sandbox.room import fitting
-from softmark.sandbox.walls import landlock
-from softmark.sandbox.zygote import Zygote
+from softmark.records.limits import Limits
+
+_ENGINE_MB = 250  # the engine with torch and the hidden tests
+_LANE_MB = 150  # a zygote's own pages, and what a worker copies of them
+_LEAST_MB = 128
+_ENOUGH_MB = 512  # rather one worker with so much than two with less
+_CGROUPS = (("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"))  # version 2, and 1
+_MEGABYTE = 1_000_000
 
 
-def examine() -> Machine:
-    """Look at everything; starts and ends a zygote."""
-    if forking_works():
-        zygote = Zygote.fork()
-        findings = highest(zygote)
-        zygote.close()
-    else:
-        findings = [Finding(level, False, "it needs Linux") for level in (Level.FULL, Level.USER)]
-        findings.append(Finding(Level.PROCESS, True))
-    return Machine(
-        level=str(findings[-1].level),
-        why_not_higher={str(finding.level): finding.why_not for finding in findings if not finding.holds},
-        devices=_devices(),
-        versions=_versions(),
-        landlock=landlock.abi() if sys.platform == "linux" else 0,
-        limits=msgspec.to_builtins(fitting(Limits())),
-        remarks=tuple(_remarks()),
-    )
+class Machine(msgspec.Struct, frozen=True):
+    """What was found out about a machine (doctor.py), as plain data that crosses from one process to another."""
+
+    level: str
+    why_not_higher: dict[str, str]
+    devices: tuple[str, ...]
+    versions: dict[str, str]
+    landlock: int
+    limits: dict[str, float]
+    remarks: tuple[str, ...] = ()
 
 
-def _devices() -> tuple[str, ...]:
-    import torch
-
-    cpu = f"cpu ({len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} cores)"
-    cuda = [f"cuda:{n} ({torch.cuda.get_device_name(n)})" for n in range(torch.cuda.device_count())]
-    return (cpu, *cuda)
+def fitting(limits: Limits, lanes: int = 1) -> Limits:
+    """The limits of each of so many workers, with memory cut to what there is."""
+    return replace(limits, memory_mb=max(_LEAST_MB, min(limits.memory_mb, _room(limits, lanes))))
 
 
-def _versions() -> dict[str, str]:
-    packages = ("softmark", "torch", "numpy", "pytest", "gradescope-utils")
-    return {
-        **{name: version(name) for name in packages},
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.release()}",
-    }
+def side_by_side(wanted: int, limits: Limits) -> int:
+    """How many workers there is memory for, up to as many as are wanted."""
+    enough = min(limits.memory_mb, _ENOUGH_MB)
+    return max((lanes for lanes in range(2, wanted + 1) if _room(limits, lanes) >= enough), default=1)
 
 
-def _remarks() -> list[str]:
-    remarks = []
-    library = Path(os.__file__).resolve().parent
-    closed = [str(place) for place in (library, *library.parents) if not place.stat().st_mode & 0o001]
-    if closed and os.geteuid() == 0:
-        remarks.append(
-            f"student code cannot reach the interpreter's library, because {closed[-1]} is closed to other users: "
-            "what is not loaded yet cannot be imported there. Use an interpreter elsewhere, such as /usr/bin/python3."
-        )
-    return remarks
+def _room(limits: Limits, lanes: int) -> int:
+    """What is left for each of so many workers."""
+    files = 3 * limits.file_mb if in_memory(gettempdir()) else 0
+    return (_total() // _MEGABYTE - _ENGINE_MB) // lanes - _LANE_MB - files
 
 
-if __name__ == "__main__":
-    sys.stdout.write(msgspec.json.encode(examine()).decode())
+def _total() -> int:
+    """The memory of this machine, or of the smallest control group that this process is in."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([machine, *(int(text) for text in _limits_of_groups() if text.isdecimal())])
+
+
+def _limits_of_groups() -> Iterator[str]:
+    """The limit of each control group that this process is in; in a container they may begin with the container's."""
+    groups = Path("/proc/self/cgroup")
+    if not groups.exists():
+        return  # not Linux
+    for line in groups.read_text().splitlines():
+        _, kinds, path = line.split(":", 2)
+        if kinds not in ("", "memory"):
+            continue
+        for mounted, name in _CGROUPS:
+            place = Path(mounted, path.lstrip("/"))
+            for group in (place, *place.parents):
+                if group.is_relative_to(mounted) and (group / name).exists():
+                    yield (group / name).read_text().strip()
+
+
+def in_memory(directory: str) -> bool:
+    """Whether files in a directory are memory: of a tmpfs."""
+    mounts = Path("/proc/self/mounts")
+    if not mounts.exists():
+        return False
+    place = Path(directory).resolve()
+    kinds = {mount: kind for _, mount, kind, *_ in map(str.split, mounts.read_text().splitlines())}
+    found = next((kinds[str(above)] for above in (place, *place.parents) if str(above) in kinds), "")
+    return found in ("tmpfs", "ramfs")

@@ -26,13 +26,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from softmark.records.limits import Allowed, Limits
-from softmark.sandbox import explain, procfs, scratch, wire
-from softmark.sandbox.capture import Capture
+from softmark.sandbox import failure_texts, procfs, scratch, wire
 from softmark.sandbox.disk import Disk, in_turn
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
-from softmark.sandbox.student_process import READY, Outgoing, StudentProcess
+from softmark.sandbox.student_process import READY, Capture, Outgoing, StudentProcess
 from softmark.sandbox.walls import Walls
-from softmark.sandbox.zygote import Ended, Zygote
+from softmark.sandbox.zygote import Exit, Zygote
 
 _TICK = 0.05  # seconds between looks at a worker
 _THOROUGH = 10  # every so many looks the files are counted, without any sign of them
@@ -60,12 +59,12 @@ class ForkedWorker(StudentProcess):
         zygote: Zygote,
         walls: Walls,
         limits: Limits,
-        on_end: Callable[[Ended], None] = lambda ended: None,
+        on_end: Callable[[Exit], None] = lambda ended: None,
         spare: int | None = None,
     ) -> None:
         self._zygote, self._walls, self._limits, self._on_end = zygote, walls, limits, on_end
         self._out, self._err = Capture(limits.output_bytes), Capture(limits.output_bytes)
-        self._ended: Ended | None = None
+        self._ended: Exit | None = None
         self._cpu_of_others = 0.0
         self._wire, theirs = socket.socketpair()
         out, out_theirs = os.pipe2(os.O_CLOEXEC)
@@ -129,7 +128,7 @@ class ForkedWorker(StudentProcess):
         """Note the processor time of what the worker has started; a process that is ending may be missed for once."""
         self._cpu_of_others = max(self._cpu_of_others, seconds)
 
-    def close(self) -> Ended:
+    def close(self) -> Exit:
         """End it and all that came of it; safe to call twice.
 
         The first call raises SandboxLost if the zygote, which alone can do that, has ended itself.
@@ -139,7 +138,7 @@ class ForkedWorker(StudentProcess):
                 self._ended = self._zygote.stop()
                 self._on_end(self._ended)
             except SandboxLost:
-                self._ended = Ended(signal.SIGKILL, 0.0, left=0, clean=False)  # by the zygote's trusted side
+                self._ended = Exit(signal.SIGKILL, 0.0, leftovers=0, clean=False)  # by the zygote's trusted side
                 raise
             finally:
                 self._release()
@@ -160,14 +159,14 @@ class ForkedWorker(StudentProcess):
     def require_memory(self, used: procfs.Usage) -> None:
         """StudentFailure if it uses more memory than it may."""
         if used.memory_bytes > self._limits.memory_mb * _MEGABYTE:
-            raise explain.out_of_memory(self._limits.memory_mb, used.memory_bytes)
+            raise failure_texts.out_of_memory(self._limits.memory_mb, used.memory_bytes)
 
     def require_disk(self, thoroughly: bool) -> None:
         """StudentFailure if it holds more of the disk than it may; it is ended to find that out, if need be."""
         if self._disk is None:
             return
         if self._disk.exceeded(thoroughly):
-            raise explain.out_of_disk(self._limits.file_mb)
+            raise failure_texts.out_of_disk(self._limits.file_mb)
         if self._disk.hidden:
             with in_turn():
                 self._look_for_hidden_files(self._disk)
@@ -178,7 +177,7 @@ class ForkedWorker(StudentProcess):
             return
         self.close()
         if not disk.hidden or disk.came_back:
-            raise explain.out_of_disk(self._limits.file_mb)
+            raise failure_texts.out_of_disk(self._limits.file_mb)
         place = Path(self._walls.scratch).parent.parent
         raise Disturbed(f"another program filled the disk of {place} meanwhile: grade again when it has ended")
 
@@ -237,8 +236,8 @@ class ForkedWorker(StudentProcess):
         ended = self.close()
         killed = os.WIFSIGNALED(ended.status) and os.WTERMSIG(ended.status) in (signal.SIGKILL, signal.SIGXCPU)
         if killed and ended.cpu_seconds > _OF_BACKSTOP * self._walls.cpu_backstop:
-            return explain.out_of_time(self._walls.cpu_backstop, 0.0, ended.cpu_seconds, 0.0)
-        return explain.death(ended.status, killed_for_memory())
+            return failure_texts.out_of_time(self._walls.cpu_backstop, 0.0, ended.cpu_seconds, 0.0)
+        return failure_texts.death(ended.status, killed_for_memory())
 
 
 class _Exchange:
@@ -318,7 +317,7 @@ class _Exchange:
         end.register(worker._pidfd, select.POLLIN)
         ending = bool(end.poll(_ENDING * 1000))
         death = worker._death()
-        raise death if ending else explain.malformed("the wire was closed")
+        raise death if ending else failure_texts.malformed("the wire was closed")
 
     def _look(self) -> None:
         """Raise StudentFailure if a clock has run out, or if too much memory or disk is held."""
@@ -331,7 +330,7 @@ class _Exchange:
         if allowed.exceeded(cpu, wall):
             limit = self._outgoing.limit(worker._limits.cpu_seconds, allowed)
             together = wall + allowed.wall_before
-            raise explain.out_of_time(limit, allowed.cpu_seconds, cpu, together, printing=self._printing)
+            raise failure_texts.out_of_time(limit, allowed.cpu_seconds, cpu, together, printing=self._printing)
         worker.require_memory(used)
         worker.require_disk(thoroughly=worker._looks % _THOROUGH == 0)
 

@@ -20,11 +20,10 @@ from typing import IO, NoReturn
 
 from softmark.records.limits import Allowed, Limits
 from softmark.records.verdict import Category
-from softmark.sandbox import explain, scratch, wire
-from softmark.sandbox.capture import Capture
+from softmark.sandbox import failure_texts, scratch, wire
 from softmark.sandbox.failures import GraderFault, StudentFailure
-from softmark.sandbox.student_process import READY, Outgoing, StudentProcess
-from softmark.sandbox.zygote import Ended
+from softmark.sandbox.student_process import READY, Capture, Outgoing, StudentProcess
+from softmark.sandbox.zygote import Exit
 
 _TICK = 0.01  # seconds between looks at readers that have not ended yet
 _ENDING = 1.0  # seconds a process, or a pipe, may take to be gone after its end has begun
@@ -36,7 +35,7 @@ class SpawnedWorker(StudentProcess):
     def __init__(self, directory: Path, limits: Limits, environment: dict[str, str]) -> None:
         self._directory, self._limits = directory, limits
         self._printed = Capture(limits.output_bytes)
-        self._ended: Ended | None = None
+        self._ended: Exit | None = None
         self._outgoing = READY
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-m", "softmark.sandbox.spawned", str(directory)],
@@ -66,12 +65,12 @@ class SpawnedWorker(StudentProcess):
         self._outgoing = outgoing
         return self._answer(outgoing.frame, allowed.longest)
 
-    def close(self) -> Ended:
+    def close(self) -> Exit:
         if self._ended is None:
             self._kill()
             status = _wait_status(self._process.wait())
             left = self._await_readers()
-            self._ended = Ended(status, 0.0, left, not left)
+            self._ended = Exit(status, 0.0, left, not left)
             with contextlib.suppress(BrokenPipeError):  # of the last request, perhaps
                 _pipe(self._process.stdin).close()
             scratch.remove(self._directory)
@@ -109,7 +108,7 @@ class SpawnedWorker(StudentProcess):
     def _await_end(self) -> NoReturn:
         """The wire was closed. Either the process is ending, or its code closed the wire and lives on."""
         try:
-            raise explain.death(_wait_status(self._process.wait(_ENDING)))
+            raise failure_texts.death(_wait_status(self._process.wait(_ENDING)))
         except subprocess.TimeoutExpired:
             raise wire.WireError("the wire was closed") from None
 

@@ -13,11 +13,21 @@ from dataclasses import dataclass, replace
 from typing import overload
 
 from softmark.records.limits import Allowed
-from softmark.sandbox import explain, wire
+from softmark.sandbox import failure_texts, wire
 from softmark.sandbox.failures import StudentFailure, UnsendableRequest
 from softmark.sandbox.wire import protocol
-from softmark.sandbox.wire.protocol import Attacked, Call, CallResult, Done, FailedReply, Load, Loaded, Probe, Request
-from softmark.sandbox.zygote import Ended
+from softmark.sandbox.wire.protocol import (
+    Call,
+    CallResult,
+    Done,
+    FailedReply,
+    Load,
+    Loaded,
+    Request,
+    SelfTest,
+    SelfTestResult,
+)
+from softmark.sandbox.zygote import Exit
 
 _TIMES = 16
 """An answer may have this many times the bytes of the right one, or of the request where the right one is not known."""
@@ -53,7 +63,7 @@ class Outgoing:
         """Return the size that the first bytes of a reply announce; raise StudentFailure if it is far too large."""
         size = wire.body_size(prefix)
         if size > self.most_bytes:
-            raise explain.too_large(f"{size / 1e6:.0f} MB", f"{self.most_bytes / 1e6:.0f} MB")
+            raise failure_texts.too_large(f"{size / 1e6:.0f} MB", f"{self.most_bytes / 1e6:.0f} MB")
         return size
 
     def read(self, body: bytes) -> Done:
@@ -61,10 +71,10 @@ class Outgoing:
         try:
             said = wire.unpack(body, replace(wire.CAPS, arrays=self.most_bytes // OF_A_TENSOR))
         except wire.TooMany as many:
-            raise explain.too_large(f"{many.count} tensors", f"{self.most_bytes // OF_A_TENSOR}") from None
+            raise failure_texts.too_large(f"{many.count} tensors", f"{self.most_bytes // OF_A_TENSOR}") from None
         reply = protocol.read_reply(said, self.request)
         if isinstance(reply, FailedReply):
-            raise explain.failed_reply(reply, self.request)
+            raise failure_texts.failed_reply(reply, self.request)
         return reply
 
     def limit(self, of_a_test: float, allowed: Allowed) -> float:
@@ -74,6 +84,33 @@ class Outgoing:
 
 READY = Outgoing(None, b"")
 """The first message of a worker: ready, or which wall failed. No request precedes it."""
+
+
+class Capture:
+    """The first and the last `keep` bytes of a stream that may never end."""
+
+    def __init__(self, keep: int) -> None:
+        self._keep = keep
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    def add(self, chunk: bytes) -> None:
+        room = self._keep - len(self._head)
+        if room > 0:
+            self._head += chunk[:room]
+            chunk = chunk[room:]
+        self._tail += chunk
+        surplus = len(self._tail) - self._keep
+        if surplus > 0:
+            del self._tail[:surplus]
+            self._dropped += surplus
+
+    def text(self) -> str:
+        """What was kept, as text: a sequence of bytes that is not UTF-8 shows as a replacement character."""
+        omitted = f"\n… {self._dropped} bytes omitted …\n" if self._dropped else ""
+        head, tail = (bytes(part).decode("utf-8", "replace") for part in (self._head, self._tail))
+        return head + omitted + tail
 
 
 class StudentProcess(ABC):
@@ -98,7 +135,7 @@ class StudentProcess(ABC):
         """Return the beginning and the end of what was printed so far, to stdout and to stderr."""
 
     @abstractmethod
-    def close(self) -> Ended | None:
+    def close(self) -> Exit | None:
         """End it; safe to call twice."""
 
     @overload
@@ -111,8 +148,8 @@ class StudentProcess(ABC):
     ) -> Loaded: ...
     @overload
     def ask(
-        self, request: Probe, allowed: Allowed, expected_bytes: int | None = ..., spare_bytes: int = ...
-    ) -> Attacked: ...
+        self, request: SelfTest, allowed: Allowed, expected_bytes: int | None = ..., spare_bytes: int = ...
+    ) -> SelfTestResult: ...
     def ask(self, request: Request, allowed: Allowed, expected_bytes: int | None = None, spare_bytes: int = 0) -> Done:
         """Return the reply to a request; raise StudentFailure if the student's code gives no answer.
 
@@ -130,4 +167,4 @@ class StudentProcess(ABC):
             return outgoing.read(body)
         except wire.WireError as error:
             self.close()
-            raise explain.malformed(str(error)) from None
+            raise failure_texts.malformed(str(error)) from None

@@ -1,7 +1,7 @@
 """The zygote: a process with torch imported that does nothing but fork student workers, and end them.
 
 Why it exists: `import torch` costs about a second, a fork of a process that has it a few milliseconds, and what is done
-for the first time in it (rehearsal.py) need not be done for the first time in every worker. And it is the
+for the first time in it (warm_up.py) need not be done for the first time in every worker. And it is the
 one ancestor of every worker, so what it never knew no worker can find in its memory: it is forked (or started) before
 any hidden test, reference or submission has been read, and with an environment of constants.
 
@@ -10,15 +10,15 @@ Protocol, over a SOCK_SEQPACKET pair; one msgpack map per packet, strictly reque
     start  {"op": "start", "walls": {...}, "spare": user id or None} with three descriptors (wire, stdout, stderr)
            -> {"pid": n}                  the child raises its walls, then speaks on its wire (see worker.py)
     stop   {"op": "stop"}
-           -> {"status": wait status, "cpu": seconds, "left": n, "clean": bool}
+           -> {"status": wait status, "cpu": seconds, "leftovers": n, "clean": bool}
            kills the worker (which may be long dead: it is not reaped before, so its pid cannot be another's), then
-           whatever it left behind, see leftovers.py. `cpu` is the time of all of them; `left` counts what was left
+           whatever it left behind, see leftovers.py. `cpu` is the time of all of them; `leftovers` counts what was left
            behind; `clean` is false if something lives on after PATIENCE seconds, because the kernel cannot end it.
     written {"op": "written"} -> {"bytes": n}
            stops the worker for a moment, because the kernel tells a parent how much a child has written (to any disk,
            with the children that it has reaped) if the child has ended or is stopped
     gather {"op": "gather"} -> {}
-           puts its memory into large pages of its own, see pages.py
+           puts its memory into large pages of its own, see warm_up.py
     end of file: ends the worker in the same way, and exits. So the zygote ends with the process that holds the other
     end, however that process ends. Signals that ask a program to end are ignored: a batch system sends them to all
     processes at once, and a zygote that died of one would leave a student's processes behind.
@@ -47,12 +47,11 @@ from typing import Any
 import msgspec
 
 from softmark.records.limits import Limits
-from softmark.sandbox import huge_pages as pages
 from softmark.sandbox import leftovers, procfs, worker
 from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.leftovers import Owner
 from softmark.sandbox.walls import Walls, prepare
-from softmark.sandbox.warm_up import rehearse
+from softmark.sandbox.warm_up import gather, rehearse
 
 _PACKET = 65536
 _PR_SET_CHILD_SUBREAPER = 36
@@ -66,12 +65,12 @@ _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1
 
 
 @dataclass(frozen=True)
-class Ended:
+class Exit:
     """How a worker ended, as the kernel told the zygote."""
 
     status: int
     cpu_seconds: float
-    left: int
+    leftovers: int
     clean: bool
 
 
@@ -122,7 +121,7 @@ class Zygote:
         self._owner = _owner(walls, spare)
         return self._worker
 
-    def stop(self) -> Ended:
+    def stop(self) -> Exit:
         """End the worker and everything that came of it."""
         reply = self._ask(msgspec.msgpack.encode({"op": "stop"}))
         self._worker = None
@@ -130,7 +129,7 @@ class Zygote:
         if self._ended == _MANY:
             self._ask(msgspec.msgpack.encode({"op": "gather"}))
             self.baseline = procfs.private_memory(self.pid)
-        return Ended(reply["status"], reply["cpu"], reply["left"], reply["clean"])
+        return Exit(reply["status"], reply["cpu"], reply["leftovers"], reply["clean"])
 
     def written(self) -> int:
         """How many bytes the worker has written to disks; more than there can be if it has children that live."""
@@ -246,7 +245,7 @@ class _Nursery:
             return self.stop()
         if request["op"] == "written":
             return self._written()
-        pages.gather()
+        gather()
         return {}
 
     def _start(self, walls: Walls, spare: int | None, descriptors: list[int]) -> dict[str, Any]:
@@ -288,7 +287,7 @@ class _Nursery:
             status, used = over
             seconds = used.ru_utime + used.ru_stime
         swept = leftovers.sweep(self._owner, until)
-        return {"status": status, "cpu": seconds + swept.cpu_seconds, "left": swept.dead, "clean": swept.clean}
+        return {"status": status, "cpu": seconds + swept.cpu_seconds, "leftovers": swept.dead, "clean": swept.clean}
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 Strictly one reply to one request; each is one value on the wire (see the package's page):
 
     (first)   reply 0, to no request: Ready, or FailedReply with the kind "walls" and the end of the process
-    request   {"op": "load" | "call" | "probe", "id": n, and the fields of that Struct}
+    request   {"op": "load" | "call" | "self_test", "id": n, and the fields of that Struct}
     reply     {"id": n, "done": the fields of the Struct that belongs to the request}
               {"id": n, "failed": kind, "detail": text, "raised": Raised or None}
 
@@ -90,8 +90,8 @@ class Call(_Message, tag_field="op", tag="call"):
     id: int = 0
 
 
-class Probe(_Message, tag_field="op", tag="probe"):
-    """Make softmark's own attacks, see worker/probe.py."""
+class SelfTest(_Message, tag_field="op", tag="self_test"):
+    """Make softmark's own attacks, see worker/self_test.py."""
 
     secret: str
     outside: str
@@ -99,7 +99,7 @@ class Probe(_Message, tag_field="op", tag="probe"):
     id: int = 0
 
 
-Request: TypeAlias = Load | Call | Probe
+Request: TypeAlias = Load | Call | SelfTest
 
 
 class Ready(_Message):
@@ -146,7 +146,7 @@ class CountResult(CallResult):
     ops: dict[str, _Count]
 
 
-class Attacked(_Message):
+class SelfTestResult(_Message):
     """What each attack achieved; empty text for one that was refused."""
 
     achieved: dict[str, str]
@@ -161,7 +161,7 @@ class FailedReply(_Message):
     raised: Raised | None = None
 
 
-Done: TypeAlias = Ready | Loaded | CallResult | Attacked
+Done: TypeAlias = Ready | Loaded | CallResult | SelfTestResult
 
 RESULTS: dict[How, type[CallResult]] = {
     "plain": PlainResult,
@@ -224,8 +224,8 @@ def _type_of_done(request: Request | None) -> type[Any]:
             return Loaded
         case Call():
             return RESULTS[request.how]
-        case Probe():
-            return Attacked
+        case SelfTest():
+            return SelfTestResult
 
 
 def _convert(value: Any, form: type[Any]) -> Any:

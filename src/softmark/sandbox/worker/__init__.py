@@ -21,19 +21,19 @@ from typing import Any, Literal, NoReturn, TextIO
 from softmark.sandbox import wire
 from softmark.sandbox.walls import WallError, Walls, raise_walls
 from softmark.sandbox.wire.protocol import (
-    Attacked,
     Done,
     FailedReply,
     Load,
     Loaded,
-    Probe,
     Ready,
     Request,
+    SelfTest,
+    SelfTestResult,
     done_value,
     failed_value,
     read_request,
 )
-from softmark.sandbox.worker import calls, devices, forbidden, loading, operators, probe, raised, reset
+from softmark.sandbox.worker import calls, devices, exceptions, forbidden, loading, operators, reset, self_test
 
 # What homework reaches for. Imported before the fork: no import cost on anybody's clock, and it works even where a
 # worker's own user could not read the interpreter's directory.
@@ -138,14 +138,14 @@ class Worker:
                 return FailedReply(id=number, failed="device", detail=str(error))
             case forbidden.ForbiddenUse():
                 return FailedReply(id=number, failed="forbidden", detail=error.name, raised=self._describe(error))
-        kind: Literal["memory", "error"] = "memory" if raised.is_memory(error) else "error"
+        kind: Literal["memory", "error"] = "memory" if exceptions.is_memory(error) else "error"
         return FailedReply(id=number, failed=kind, detail="", raised=self._describe(error))
 
     def _dispatch(self, request: Request) -> Done:
         if isinstance(request, Load):
             return self._load(request)
-        if isinstance(request, Probe):
-            return Attacked(achieved=probe.attack(request))
+        if isinstance(request, SelfTest):
+            return SelfTestResult(achieved=self_test.run(request))
         if self._submission is None:
             raise RuntimeError("a call arrived before the submission was loaded")
         if request.seed is not None:
@@ -163,7 +163,7 @@ class Worker:
         return self._submission.told(request.wanted)
 
     def _describe(self, error: BaseException) -> wire.Raised:
-        return raised.describe(error, self._scratch)
+        return exceptions.describe(error, self._scratch)
 
     @staticmethod
     def _flush() -> None:

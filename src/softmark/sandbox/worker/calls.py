@@ -6,7 +6,7 @@ count_ops  how many torch operations the call dispatched, by name
 weights    the state_dict or the parameters of a module object, by name; with weights given, they are loaded first and
            the module takes their dtype
 mode       train() or eval() on a module object
-on_meta    the call on tensors of another device than the CPU, be it a pretended one (other_device.py), so that a
+on_meta    the call on tensors of another device than the CPU, be it a pretended one (devices.py), so that a
            tensor made on a fixed device shows with no GPU present
 
 On another device than the CPU (devices.py) all but on_meta do the same there.
@@ -21,13 +21,13 @@ from contextlib import nullcontext
 from types import FunctionType, MethodType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from softmark.sandbox.wire import Handle, Meta
 from softmark.sandbox.wire.protocol import RESULTS, Call, CallResult
-from softmark.sandbox.worker import inputs
 from softmark.sandbox.worker.devices import CPU, Device, Pretended, map_tensors, tensors_in
 from softmark.sandbox.worker.loading import SubmissionModule
 from softmark.sandbox.worker.warned import at_the_students_line
@@ -52,7 +52,7 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
     kwargs = {name: _unwrap(submission, value) for name, value in given[1].items()}
     if call.how not in ("weights", "mode"):
         _check_signature(function, args, kwargs)
-    before = inputs.copied(given) if call.watch else None
+    before = _copied(given) if call.watch else None
     guarded = submission.guard.watching(_root_name(submission, call.target))
     elsewhere = call.how == "on_meta"
     with at_the_students_line(), guarded, nullcontext() if elsewhere else device.running():
@@ -77,7 +77,7 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
     elif device.name != CPU and call.how in _COMPUTES and (owner is not None or tensors_in(given)):
         device.require(done["value"])
     if call.how == "plain":
-        done["changed"] = inputs.changed(before, given) if before is not None else {}
+        done["changed"] = _changed(before, given) if before is not None else {}
     return RESULTS[call.how](**device.fetch(done))
 
 
@@ -247,3 +247,43 @@ def _elsewhere(
 
 def _describe(tensor: torch.Tensor) -> Meta:
     return Meta(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape))
+
+
+def _copied(value: Any) -> Any:
+    """Values as they arrive, whose tensors and arrays the call may change."""
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list | tuple):
+        return type(value)([_copied(item) for item in value])
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    return value
+
+
+def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> dict[str, Any]:
+    """The inputs that are not what they were, and what a tensor of the same kind is now; an object's handle stays."""
+    names = [f"argument {position + 1}" for position in range(len(before[0]))] + list(before[1])
+    old = [*before[0], *before[1].values()]
+    new = [*after[0], *after[1].values()]
+    pairs = zip(names, old, new, strict=True)
+    return {name: b.detach() if _alike(a, b) else None for name, a, b in pairs if not _same(a, b)}
+
+
+def _alike(a: Any, b: Any) -> bool:
+    return type(a) is type(b) is torch.Tensor and a.shape == b.shape and a.dtype == b.dtype
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, torch.Tensor):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        return torch.equal(a, b) or bool(((a == b) | ((a != a) & (b != b))).all())  # the same, NaN for NaN
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if hasattr(a, "tobytes"):
+        return bool(a.tobytes() == b.tobytes())
+    return a is b or bool(a == b)

@@ -4,6 +4,10 @@ By default only what defines (statements.py), each statement by itself, so that 
 set: a library that is not installed here, a cell that was left half written. A statement that asks for a name which
 comes further down, as in a notebook whose cells were moved, is tried again after the others. On request the whole
 notebook is run as Jupyter does it; there, what raises ends its cell, and the next one goes on.
+
+IPython's own lines are blanked out, so that each line keeps its number. A line is looked at only where Python itself
+sees an error, and blanked if it looks like IPython's. So a `%` that goes on an expression, or a `!` inside a text, is
+never taken for a magic.
 """
 
 from __future__ import annotations
@@ -13,14 +17,15 @@ import ast
 import builtins
 import inspect
 import os
+import re
+import textwrap
 import types
 from collections.abc import Set
 from typing import Any, TypeGuard
 
 from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Cells
-from softmark.sandbox.worker import absent, raised
-from softmark.sandbox.worker.ipython import parse_cell
+from softmark.sandbox.worker import absent, exceptions
 from softmark.sandbox.worker.statements import (
     NotebookNames,
     Statement,
@@ -137,7 +142,7 @@ class CellRun:
         return flags
 
     def _note_failure(self, error: BaseException, cell: int, line: int = 1) -> None:
-        told = raised.describe(error, self._scratch)
+        told = exceptions.describe(error, self._scratch)
         if isinstance(error, ImportError) and any(told.message == earlier.message for earlier in self._failed):
             return  # one library that is not there is told once, not for every line that uses it
         frames = told.frames or (Frame(self._asked.names[cell], line, "", ""),)
@@ -186,3 +191,39 @@ def _finish(result: Any) -> None:
                 result.send(None)
         except StopIteration:
             return
+
+
+_CELL_MAGIC = re.compile(r"(?:[ \t]*(?:#.*)?\n)*[ \t]*%%(\w*)")
+_AROUND_PYTHON = {"time", "timeit", "capture"}  # the cell is Python below the first line; other magics take all of it
+_LINE = re.compile(r"\s*(?:[%!?]|[\w., ]+=\s*[%!])|.*\?\s*(?:#.*)?$")  # %magic, !shell, ?help, name = !shell, help?
+
+
+def parse_cell(text: str, file: str) -> ast.Module:
+    """The syntax tree of a cell, without magics; SyntaxError, with its line, if it is no Python."""
+    if "\0" in text:
+        raise SyntaxError("a NUL character", (file, text.count("\n", 0, text.index("\0")) + 1, 0, ""))
+    lines = re.split(r"\r\n|\r|\n", text)
+    magic = _CELL_MAGIC.match("\n".join(lines))
+    if magic is not None and magic[1] not in _AROUND_PYTHON:
+        return ast.Module([], [])
+    if text[:1] in (" ", "\t"):
+        lines = textwrap.dedent("\n".join(lines)).split("\n")  # IPython runs a cell that is indented as a whole
+    while True:
+        try:
+            return ast.parse("\n".join(lines), file)
+        except SyntaxError as error:
+            if not _blank(lines, (error.lineno or 0) - 1):
+                raise
+
+
+def _blank(lines: list[str], index: int) -> bool:
+    """Whether that line is IPython's; if so it, and the lines it goes on in, are replaced by nothing."""
+    if not 0 <= index < len(lines) or not _LINE.match(lines[index]):
+        return False
+    goes_on = lines[index].endswith("\\")
+    indent = lines[index][: len(lines[index]) - len(lines[index].lstrip())]
+    lines[index] = f"{indent}pass"
+    while goes_on and (index := index + 1) < len(lines):
+        goes_on = lines[index].endswith("\\")
+        lines[index] = ""
+    return True

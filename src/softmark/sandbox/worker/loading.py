@@ -21,7 +21,7 @@ from msgspec import structs
 
 from softmark.sandbox.wire import Handle
 from softmark.sandbox.wire.protocol import Cells, Loaded, Rule
-from softmark.sandbox.worker import absent, raised
+from softmark.sandbox.worker import absent, exceptions
 from softmark.sandbox.worker.absent import Absent
 from softmark.sandbox.worker.cells import CellRun
 from softmark.sandbox.worker.forbidden import Guard, mentions
@@ -82,7 +82,7 @@ def load(scratch: str, file: str, rules: Sequence[Rule]) -> SubmissionModule:
     with absent.tolerated(scratch) as failures:
         absent.execute_file(code, source, module.__dict__)
     mentioned = mentions([ast.parse(source)], rules) if rules else []
-    failed = [raised.describe(error, scratch) for error in failures[:_MOST_TOLD]]
+    failed = [exceptions.describe(error, scratch) for error in failures[:_MOST_TOLD]]
     return SubmissionModule(module, guard, Loaded(names={}, mentions=mentioned, failed=failed))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from softmark.sandbox import explain
+from softmark.sandbox import failure_texts
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.wire import Raised
 from softmark.sandbox.wire.protocol import Call, FailedReply
@@ -38,7 +38,7 @@ class TestDeath:
     )
     def test_names_the_signal_in_words(self, number: int, words: str) -> None:
         """A crash says what kind of crash it was."""
-        failure = explain.death(number)
+        failure = failure_texts.death(number)
         assert failure.category == "crash"
         assert words in failure.fact
 
@@ -54,22 +54,22 @@ class TestDeath:
         self, for_memory: bool | None, category: str, fact: str
     ) -> None:
         """SIGKILL comes from the kernel's memory killer, or from the code itself."""
-        failure = explain.death(signal.SIGKILL, for_memory)
+        failure = failure_texts.death(signal.SIGKILL, for_memory)
         assert (failure.category, failure.fact) == (category, fact)
 
     def test_every_status_has_a_sentence(self) -> None:
         """All that wait() can give: every exit status, every signal with and without a core, stopped and continued."""
         for status in (*range(2**16), 0xC0000005 << 8):  # the last is what a crash gives on another system
-            failure = explain.death(status)
+            failure = failure_texts.death(status)
             assert failure.category in ("crash", "memory")
             assert failure.fact
-        assert "ended by signal 40" in explain.death(40).fact
-        assert "ended by signal 40" in explain.death(40 | 0x80).fact
+        assert "ended by signal 40" in failure_texts.death(40).fact
+        assert "ended by signal 40" in failure_texts.death(40 | 0x80).fact
 
     @pytest.mark.parametrize("code", [0, 1, 77])
     def test_an_exit_is_no_answer(self, code: int) -> None:
         """A process that ends itself has not answered, whatever its status."""
-        failure = explain.death(code << 8)
+        failure = failure_texts.death(code << 8)
         assert failure.category == "crash"
         assert f"ended the process (exit status {code}) before returning an answer" in failure.fact
 
@@ -89,7 +89,7 @@ class TestRaised:
     )
     def test_changes_in_place(self, message: str, words: str) -> None:
         raised = Raised(cls="RuntimeError", message=message, frames=())
-        assert words in explain.failed_reply(reply("error", message, raised), CALL).fact
+        assert words in failure_texts.failed_reply(reply("error", message, raised), CALL).fact
 
 
 class TestOutOfTime:
@@ -97,17 +97,17 @@ class TestOutOfTime:
 
     def test_computing(self) -> None:
         """The limit that is named is the test's, however little of it was left for this call."""
-        failure = explain.out_of_time(10.0, 0.3, 0.4, 0.5)
+        failure = failure_texts.out_of_time(10.0, 0.3, 0.4, 0.5)
         assert failure.fact == "no answer within 10 s of computing time"
 
     def test_waiting(self) -> None:
         """A program that sleeps is told that it did not compute."""
-        failure = explain.out_of_time(10.0, 10.0, 0.1, 32.0)
+        failure = failure_texts.out_of_time(10.0, 10.0, 0.1, 32.0)
         assert failure.fact == "no answer within 32 s; the program was waiting, not computing"
 
     def test_something_of_both(self) -> None:
         """On a busy machine the share of computing is said."""
-        assert "8.0 s of them computing" in explain.out_of_time(10.0, 10.0, 8.0, 32.0).fact
+        assert "8.0 s of them computing" in failure_texts.out_of_time(10.0, 10.0, 8.0, 32.0).fact
 
 
 class TestFailedReply:
@@ -133,7 +133,7 @@ class TestFailedReply:
     )
     def test_an_exception_is_named_if_it_is_known(self, raised: Raised, fact: str) -> None:
         """The fact is in our words; the message, which may repeat hidden inputs, is in the detail."""
-        failure = explain.failed_reply(reply("error", raised=raised), CALL)
+        failure = failure_texts.failed_reply(reply("error", raised=raised), CALL)
         assert fact in failure.fact
         assert SECRET not in failure.fact
         assert failure.category == "error"
@@ -151,15 +151,18 @@ class TestFailedReply:
     )
     def test_a_class_is_said_once(self, raised: Raised, detail: str) -> None:
         """Fact and detail stand side by side: what the one names the other need not."""
-        assert explain.failed_reply(reply("error", raised=raised), CALL).detail == detail
+        assert failure_texts.failed_reply(reply("error", raised=raised), CALL).detail == detail
 
     def test_a_stub_has_no_detail(self) -> None:
         """What a starter's own message says is no news to anybody."""
-        assert explain.failed_reply(reply("error", raised=Raised("NotImplementedError", "part 3")), CALL).detail == ""
+        assert (
+            failure_texts.failed_reply(reply("error", raised=Raised("NotImplementedError", "part 3")), CALL).detail
+            == ""
+        )
 
     def test_what_is_missing_is_what_was_asked_for(self) -> None:
         """The name comes from the test, not from the worker."""
-        failure = explain.failed_reply(reply("missing", SECRET), Call("scores"))
+        failure = failure_texts.failed_reply(reply("missing", SECRET), Call("scores"))
         assert failure.fact == "`scores` is not defined in the file"
 
     @pytest.mark.parametrize(
@@ -176,25 +179,25 @@ class TestFailedReply:
     )
     def test_what_cannot_be_compared_is_named_by_kind(self, detail: str, kind: str) -> None:
         """The kind of thing is one on our list, whatever the worker calls it."""
-        failure = explain.failed_reply(reply("type", detail), CALL)
+        failure = failure_texts.failed_reply(reply("type", detail), CALL)
         assert kind in failure.fact
         assert SECRET not in failure.fact
         assert failure.category == "type"
 
     def test_memory_is_its_own_category(self) -> None:
         """An allocation that was refused is told apart from an error."""
-        failure = explain.failed_reply(reply("memory", raised=Raised("MemoryError", SECRET)), CALL)
+        failure = failure_texts.failed_reply(reply("memory", raised=Raised("MemoryError", SECRET)), CALL)
         assert failure.category == "memory"
         assert SECRET not in failure.fact
 
     def test_walls_that_do_not_stand_are_the_graders_fault(self) -> None:
         """No student loses marks because a process could not be walled in."""
         with pytest.raises(GraderFault, match="could not be walled in: landlock: no"):
-            explain.failed_reply(reply("walls", "landlock: no"), None)
+            failure_texts.failed_reply(reply("walls", "landlock: no"), None)
 
     @pytest.mark.parametrize("failed", [reply("error"), reply("device", SECRET)], ids=["error", "device"])
     def test_what_our_worker_does_not_say_is_interference(self, failed: FailedReply) -> None:
         """An error without an exception, and a device that is none, were not reported by our worker."""
-        failure = explain.failed_reply(failed, CALL)
+        failure = failure_texts.failed_reply(failed, CALL)
         assert failure.category == "crash"
         assert "interfered with its own process" in failure.fact

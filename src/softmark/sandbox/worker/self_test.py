@@ -10,7 +10,7 @@ softmark's own six attacks are made from inside a worker, through the real path 
     write    create a file outside the scratch directory, where everybody may write
     daemon   leave a process behind that has cut all ties (looked for after the worker's end)
 
-`attack` runs in the worker and reports what it achieved; the trusted side believes it, since the code is our own and no
+`run` runs in the worker and reports what it achieved; the trusted side believes it, since the code is our own and no
 submission has been loaded. A level holds if no attack it is meant to stop succeeded.
 """
 
@@ -22,12 +22,12 @@ import socket
 import time
 from collections.abc import Callable
 
-from softmark.sandbox.wire.protocol import Probe
+from softmark.sandbox.wire.protocol import SelfTest
 
 ATTACKS = ("read", "environ", "signal", "socket", "write", "daemon")
 
 
-def attack(request: Probe) -> dict[str, str]:
+def run(request: SelfTest) -> dict[str, str]:
     """Try each attack; return what was achieved, by name ("" for nothing)."""
     tries: dict[str, Callable[[], str]] = {
         "read": lambda: _read(request.secret),
