@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from softmark.records.limits import Limits
-from softmark.sandbox import room
+from softmark.sandbox import machine
 from tests.support.autograder import ROOT, SOFTMARK
 from tests.support.small_memory import BOMBS, HOMEWORK, assert_costs_only, control_group, write_class
 
@@ -94,20 +94,20 @@ class TestRoom:
         self, megabytes: int, wanted: int, lanes: int, each: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """All workers at their limit and the trusted side fit in; rather fewer workers than such with very little."""
-        monkeypatch.setattr(room, "_total", lambda: megabytes * 1_000_000)
-        monkeypatch.setattr(room, "in_memory", lambda _: False)
-        assert room.side_by_side(wanted, Limits()) == lanes
-        assert room.fitting(Limits(), lanes).memory_mb == each
+        monkeypatch.setattr(machine, "_total", lambda: megabytes * 1_000_000)
+        monkeypatch.setattr(machine, "in_memory", lambda _: False)
+        assert machine.side_by_side(wanted, Limits()) == lanes
+        assert machine.fitting(Limits(), lanes).memory_mb == each
 
     def test_files_in_memory_are_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Where the temporary directory is memory, what a worker may write to it is not there for the worker."""
-        monkeypatch.setattr(room, "_total", lambda: 1_000_000_000)
-        monkeypatch.setattr(room, "gettempdir", lambda: "/dev/shm")
-        assert room.fitting(Limits(file_mb=100)).memory_mb == 300
+        monkeypatch.setattr(machine, "_total", lambda: 1_000_000_000)
+        monkeypatch.setattr(machine, "gettempdir", lambda: "/dev/shm")
+        assert machine.fitting(Limits(file_mb=100)).memory_mb == 300
 
     def test_the_smallest_group_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A limit of any control group that this process is in, not only of the outermost, is respected."""
-        before = room.fitting(Limits()).memory_mb
+        before = machine.fitting(Limits()).memory_mb
         with control_group(900) as group:
             joined = subprocess.run(
                 ("sh", "-c", JOIN, group, sys.executable, "-c", PRINT),
@@ -118,6 +118,6 @@ class TestRoom:
 
 PRINT = """
 from softmark.records.limits import Limits
-from softmark.sandbox import room
-print(room.fitting(Limits()).memory_mb)
+from softmark.sandbox import machine
+print(machine.fitting(Limits()).memory_mb)
 """

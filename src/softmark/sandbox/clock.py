@@ -1,4 +1,4 @@
-"""Ends a call that takes too long in this very process, and one that its user stops with Ctrl-C. Level `none` only.
+"""End a call in this very process that takes too long, or that its user stops with Ctrl-C. Level `none` only.
 
 A timer interrupts the program every so often; when the time is up, its handler raises in the student's code, and again
 at every tick until the code gives up, for it may catch anything. The same holds for Ctrl-C. Only Python code can be
@@ -37,7 +37,7 @@ class Clock:
 
     @property
     def expired(self) -> bool:
-        """Whether it has taken too long."""
+        """Return whether it has taken too long."""
         return self.cpu > self._cpu_allowed or self.wall > self._wall_allowed
 
     def tick(self, _number: int, _frame: FrameType | None) -> None:
@@ -60,7 +60,7 @@ class Clock:
 
 
 def is_debugged() -> bool:
-    """Whether a debugger follows this program."""
+    """Return whether a debugger follows this program."""
     monitoring = getattr(sys, "monitoring", None)  # Python 3.12 and later
     by_events = monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) is not None
     return sys.gettrace() is not None or by_events
@@ -68,7 +68,7 @@ def is_debugged() -> bool:
 
 @contextmanager
 def limited(cpu_seconds: float, wall_seconds: float) -> Iterator[Clock]:
-    """Within this block what takes longer is stopped; whether it was is to be asked of the clock afterwards."""
+    """Stop what takes too long inside this block; ask the clock afterwards whether it was stopped."""
     clock = Clock(cpu_seconds, wall_seconds)
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield clock
@@ -91,7 +91,7 @@ def limited(cpu_seconds: float, wall_seconds: float) -> Iterator[Clock]:
 
 @contextmanager
 def no_keyboard(is_own: Callable[[FrameType], bool]) -> Iterator[None]:
-    """Within this block input() fails for the student's own code, as it does while grading, and for nobody else."""
+    """Let input() fail inside this block for the student's own code, as it does in grading, and for nobody else."""
     original = builtins.input
 
     def refused(*prompt: Any) -> str:

@@ -1,4 +1,4 @@
-"""Counts what one worker holds on the disk, with and without a name. Trusted side.
+"""Count what one worker holds on the disk, with and without a name. Trusted side.
 
 The limit (`file_mb`) is for all files of a worker together. There are two counts:
 
@@ -42,26 +42,28 @@ from softmark.sandbox.machine import in_memory
 MOST_ENTRIES = 10_000
 _LEAST_HIDDEN = 50_000_000  # other programs write, too
 _COMING_BACK = 1.0  # seconds within which a file system frees what an ended process held
-_TURNS = os.memfd_create("turns") if hasattr(os, "memfd_create") else -1  # judges inherit it; without Linux no walls
+_TURNS = (
+    os.memfd_create("turns") if hasattr(os, "memfd_create") else -1
+)  # inherited by judges; there are no walls without Linux
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
 class Count:
-    """What was found below a directory."""
+    """The files and folders below a directory."""
 
     bytes: int = 0
     entries: int = 0
     folders: int = 0
     changed: bool = False
-    """Whether anything was made, removed or renamed there since `mark`."""
+    """True if anything was made, removed or renamed there since `mark`."""
 
 
 class Disk:
     """Watches what one worker holds; made before the worker runs any code of the student's."""
 
     def __init__(self, scratch: Path, most_bytes: int, zygote: int, written: Callable[[], int]) -> None:
-        """The worker is the child of `zygote`.
+        """Watch the worker that is a child of `zygote`.
 
         `written` returns how many bytes the worker has written so far, or more if that is not known. It is asked where
         this process may not see that itself.
@@ -75,11 +77,11 @@ class Disk:
         self._most_free = self._free()
         self._free_at_alarm = self._hidden = 0
         self.came_back = False
-        """Whether the space that names do not account for came back when the worker ended."""
+        """True if the space that names do not account for came back when the worker ended."""
 
     @property
     def hidden(self) -> bool:
-        """Whether so much space is gone without a name that the worker must be ended to see whose it was."""
+        """Return whether so much space is gone without a name that only the worker's end can show whose it was."""
         return self._hidden > 0
 
     def exceeded(self, thoroughly: bool) -> bool:
@@ -103,12 +105,12 @@ class Disk:
     def _held_without_names(self, found: Count, missing: int) -> int | None:
         """Return the bytes of files without a name that the worker holds; None if this process may not see that.
 
-        It is not looked at where the worker can hold little: 0 is returned.
+        Return 0 without a look if the worker can hold little.
         """
         written = held_files.written(self._zygote)
         if written is None:
             return None
-        alone = len(procfs.family(self._zygote)) == 1  # what a process has written that is gone is not known
+        alone = len(procfs.family(self._zygote)) == 1  # of ended processes it is not known
         if alone and missing <= self._tolerated and not self._may_hide(written - self._gone, found):
             return 0
         held = held_files.unnamed_bytes(self._zygote, os.fstat(self._place).st_dev)
@@ -134,7 +136,7 @@ class Disk:
         os.close(self._place)
 
     def _touched(self) -> bool:
-        """Whether the worker may have made files: cheap, and right of a directory without others in it."""
+        """Return whether the worker may have made files: cheap, and right of a directory without others in it."""
         return self._at_start.folders > 0 or os.fstat(self._place).st_mtime_ns != 0
 
     def _free(self) -> int:
@@ -169,7 +171,7 @@ def count(place: int, most_bytes: int) -> Count:
                 try:
                     found = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
-                    continue  # it went away meanwhile
+                    continue  # it was deleted meanwhile
                 entries += 1
                 if stat.S_ISDIR(found.st_mode):
                     inside.append(entry.name)
@@ -220,7 +222,7 @@ def _instead_of(directory: int, name: str) -> int:
 
 
 def _opened(name: str, directory: int) -> int | None:
-    """The directory of that name; None if there is none any more, or its owner has closed it to us."""
+    """Return a directory of that name, opened; None if there is none any more, or its owner has closed it to us."""
     try:
         return os.open(name, _DIRECTORY, dir_fd=directory)
     except OSError:

@@ -1,4 +1,4 @@
-"""What this machine is and can promise: the facts behind `softmark doctor`.
+"""Find out what this machine can promise, for `softmark doctor`.
 
 `python -I -m softmark.sandbox.doctor`, started with an environment of constants like a grading engine, prints them as
 JSON: the isolation level is found by softmark's own attacks through the real path, not read off a list of features.

@@ -1,7 +1,10 @@
-"""Turns what happened to a student's process into one clear sentence. Trusted side; its input is not.
+"""Turn what happened to a student's process into one clear sentence. Trusted side; its input is not.
 
-A sentence (`fact`) is put together from our words and from names on our lists only. What an exception says goes into
+A sentence (`fact`) is put together from our words and from names on our lists only. An exception's message goes into
 `detail`, because it may repeat the hidden inputs that the code was given. Any other text of the worker's is for staff.
+
+The worker says in its own words why a value cannot be sent (wire/values.py, wire/packer.py). The beginning of those
+words chooses a sentence here; nothing else of them is repeated.
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ _SIGNALS: dict[int, str] = {
 
 
 def class_name(raised: Raised) -> str:
-    """An exception's class, if it is one of ours to name; a student's own class may be called anything."""
+    """Return an exception's class if it is on our list; a student's own class may be called anything."""
     return raised.cls if raised.cls in _KNOWN_CLASSES else "an exception class of its own"
 
 
@@ -84,7 +87,7 @@ def failed_reply(reply: FailedReply, request: Request | None) -> StudentFailure:
         case "device" if _DEVICES.fullmatch(detail):
             return StudentFailure(Category.DEVICE, f"returned a tensor on {detail}: create it with device=x.device")
         case "forbidden":
-            fact = "uses a function that is not allowed here"  # which one, only the homework's own list may say
+            fact = "uses a function that is not allowed here"  # only the homework's own list may say which one
             return StudentFailure(Category.FORBIDDEN, fact, "", raised, staff=detail)
         case "memory":
             fact = "needed more memory than it is allowed"
@@ -117,7 +120,7 @@ def from_exception(raised: Raised) -> StudentFailure:
 
 
 def _cause(raised: Raised) -> str | None:
-    """Well-known causes behind general exceptions."""
+    """Return the well-known cause behind a general exception, if it has one."""
     message = raised.message
     if raised.cls == "RuntimeError" and "leaf Variable that requires grad" in message:
         return "changes a parameter in place, which autograd does not allow: compute a new tensor instead"
@@ -192,7 +195,7 @@ def out_of_time(limit: float, left: float, cpu: float, wall: float, *, printing:
 
 
 def too_large(what: str, most: str) -> StudentFailure:
-    """An answer that is far larger than the one expected."""
+    """Return the failure of an answer that is far larger than the expected one."""
     return StudentFailure(Category.TYPE, f"returned {what}, far more than is expected here (at most {most})")
 
 
@@ -209,7 +212,7 @@ def out_of_disk(allowed_mb: int) -> StudentFailure:
 
 _LIST, _RESULT = "return a list", "return its result"
 _PLAIN = "return numbers, lists, arrays or tensors"
-_KINDS = (  # how the worker's words begin, what that is called, what to return instead
+_KINDS = (  # the worker's first words, the name of the kind, what to return instead
     *((kind, kind, _LIST) for kind in ("a generator", "an iterator", "a set", "a frozenset", "a range")),
     ("a view of a dict", "a view of a dict", _LIST),
     *((kind, kind, "define the function without async") for kind in ("an async generator", "a coroutine")),

@@ -1,4 +1,4 @@
-"""What can go wrong between the two sides, and whose fault it is."""
+"""The exceptions for failures between the two sides, by whose fault they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the processes of a worker have written, and which files without a name they hold. Trusted side.
+"""Ask the kernel what a worker's processes have written, and which files without a name they hold. Trusted side.
 
 The kernel tells it in /proc/<pid>: `io` has the bytes written to any disk, by a process and the children that it has
 reaped; `fd` has the open files, and `map_files` the mapped ones. A file without a name has no links. Threads are asked

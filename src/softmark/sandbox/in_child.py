@@ -2,8 +2,8 @@
 
 No walls: the child may do whatever its user may. But it can be ended from outside, so an endless loop, a call of a C
 library that never returns, a crash and an exit are told as they are in grading, and Ctrl-C ends the check at once. The
-child has this process's terminal: what it prints is seen, and a debugger may be used. Once one was started, the time
-is no longer limited.
+child has this process's terminal: what it prints is seen, and a debugger may be used. Once a debugger was started, the
+time is no longer limited.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class ChildWorker(StudentProcess):
         return body.add(part)
 
     def _tell_death(self) -> NoReturn:
-        """The wire was closed: by the end of the child, or by its code."""
+        """Raise the failure of a child whose wire was closed, by its end or by its code."""
         ending, _, _ = select.select([self._pidfd], [], [], _ENDING)
         status = self.close().status
         raise failure_texts.death(status, killed_for_memory()) if ending else wire.WireError("the wire was closed")
@@ -128,7 +128,7 @@ class _Body:
 
     @property
     def lacking(self) -> int:
-        """How many bytes are still to come, first of the prefix and then of the body."""
+        """Return how many bytes are still to come, first of the prefix and then of the body."""
         return (wire.PREFIX if self._size is None else self._size) - len(self.received)
 
     def add(self, part: bytes) -> bool:
@@ -141,7 +141,7 @@ class _Body:
 
 
 def _serve(directory: str, descriptor: int, debugged: mmap.mmap) -> NoReturn:
-    """The life of the child. Ctrl-C is its parent's to answer."""
+    """Run the child until its wire ends. Its parent answers Ctrl-C."""
     try:
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -165,7 +165,7 @@ def _note_debuggers(debugged: mmap.mmap) -> None:
 
 
 def _terminal() -> list[Any] | None:
-    """How the terminal is set, if there is one."""
+    """Return the settings of the terminal; None if there is no terminal."""
     try:
         return termios.tcgetattr(0)
     except termios.error:

@@ -1,4 +1,4 @@
-"""Level `none`: the student's code in this very process: that of a notebook, or where no other can be had (child.py).
+"""Level `none`: the student's code in this very process, for a notebook, or where no child can be had (in_child.py).
 
 The same requests and replies as everywhere, through the same wire format, so that what a student sees at home is what
 the grader will see; only the process and its walls are missing.
@@ -40,13 +40,13 @@ class InProcessWorker(StudentProcess):
             try:
                 reply = self._worker.reply(request)
             finally:
-                forbidden.rest()  # the tests, and what they hold answers against, run in this process, too
+                forbidden.rest()  # the tests and the reference run in this process, too
         if clock.interrupted:
             raise KeyboardInterrupt
         if clock.expired:
             limit = outgoing.limit(self._limits.cpu_seconds, allowed)
             raise failure_texts.out_of_time(limit, allowed.cpu_seconds, clock.cpu, clock.wall)
-        outgoing.body_size(reply[: wire.PREFIX])  # raises if it is too large to be graded, too
+        outgoing.body_size(reply[: wire.PREFIX])  # raises if it would be too large for grading, too
         return bytes(_body(reply))
 
     def cpu_seconds(self) -> float:
@@ -59,16 +59,16 @@ class InProcessWorker(StudentProcess):
         if self.alive:
             os.chdir(self._came_from)
             self._forget()
-            forbidden.undo()  # a notebook goes on with the torch that it had
+            forbidden.undo()  # the notebook gets its torch back
         self.alive = False
         return None
 
     def _is_own(self, frame: FrameType) -> bool:
-        """Whether this is the student's own code."""
+        """Return whether this is the student's own code."""
         return frame.f_code.co_filename.startswith(self._directory)
 
     def _forget(self) -> None:
-        """The submission's modules: `softmark check --watch` loads them again when they have changed."""
+        """Forget the submission's modules: `softmark check --watch` loads them again when they have changed."""
         sys.path[:] = [place for place in sys.path if place != self._directory]
         absent.forget(self._directory)
         inside = self._directory + os.sep
@@ -78,5 +78,5 @@ class InProcessWorker(StudentProcess):
 
 
 def _body(frame: bytes) -> memoryview:
-    """What arrives at the other end of a wire."""
+    """Return the part of a frame that follows its prefix."""
     return memoryview(frame)[wire.PREFIX :]

@@ -1,6 +1,6 @@
-"""Opens student processes at the isolation level that was asked for, and finds out which level this machine reaches.
+"""Open student processes at the isolation level that was asked for, and find out which level this machine reaches.
 
-Below the level asked for nothing is graded: `ForkedSandbox.open` never weakens a wall to get going.
+Nothing is graded below the level that was asked for: `ForkedSandbox.open` never weakens a wall to get going.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Sandbox(Protocol):
 
 @dataclass(frozen=True)
 class LevelCheck:
-    """What one level's probe showed: whether the level holds here, and if not, why not."""
+    """Says whether one level holds here, and if not, why not."""
 
     level: Level
     holds: bool
@@ -88,7 +88,7 @@ class ForkedSandbox:
         return ForkedWorker(self._zygote, walls, limits, self._note_end, spare)
 
     def beside(self, files: Mapping[str, bytes]) -> Path:
-        """A directory that belongs to no worker."""
+        """Make a directory that belongs to no worker."""
         return self._root.make(files, None)
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class InProcess:
 class InChild(InProcess):
     """Level `none` on a student's own machine: in a child of this process, where that can be had.
 
-    A debugger that follows this process would not follow the child: what it follows stays here.
+    While a debugger follows this process, the code stays here, because a debugger would not follow the child.
     """
 
     def open(self, files: Mapping[str, bytes], limits: Limits) -> InProcessWorker | ChildWorker:
@@ -144,12 +144,12 @@ class InChild(InProcess):
 
 
 def forking_works() -> bool:
-    """A fork server needs Linux: it stands on pidfd, /proc and the child subreaper."""
+    """Return whether a fork server can run here: it needs pidfd, /proc and the child subreaper of Linux."""
     return hasattr(os, "pidfd_open") and Path("/proc/self/stat").exists()
 
 
 def examine(zygote: Zygote, level: Level) -> LevelCheck:
-    """Does `level` hold on this machine? Found out by attack, see self_test.py."""
+    """Return whether a level holds on this machine, found out by attack (worker/self_test.py)."""
     if level <= Level.PROCESS:
         return LevelCheck(level, True)  # a process of its own can be had anywhere
     missing = _missing_for(level)
@@ -160,7 +160,7 @@ def examine(zygote: Zygote, level: Level) -> LevelCheck:
     except OSError as error:
         return LevelCheck(level, False, f"{error.filename or 'the system'} cannot be used: {error.strerror}")
     except SandboxLost:
-        raise  # that says nothing about the level
+        raise  # this failure says nothing about the level
     except (GraderFault, StudentFailure) as error:
         return LevelCheck(level, False, str(error))
     broken = [f"{name}: {achieved[name]}" for name in _STOPPED_BY[level] if achieved[name]]
@@ -168,7 +168,7 @@ def examine(zygote: Zygote, level: Level) -> LevelCheck:
 
 
 def highest(zygote: Zygote) -> list[LevelCheck]:
-    """The findings from `full` downwards, ending with the first level that holds."""
+    """Return the checks of the levels from `full` downwards, up to the first level that holds."""
     findings = []
     for level in (Level.FULL, Level.USER, Level.PROCESS):
         findings.append(examine(zygote, level))
@@ -178,7 +178,7 @@ def highest(zygote: Zygote) -> list[LevelCheck]:
 
 
 def open_sandbox(zygote: Zygote | None, level: Level, device_files: tuple[str, ...] = ()) -> Sandbox:
-    """The sandbox of a level that has been found to hold here, with the use of these device files."""
+    """Return the sandbox of a level that has been found to hold here, with the use of these device files."""
     if level is Level.NONE:
         return InProcess()
     if zygote is None or (level is Level.PROCESS and not _forked_process_holds(zygote)):
@@ -187,7 +187,7 @@ def open_sandbox(zygote: Zygote | None, level: Level, device_files: tuple[str, .
 
 
 def _forked_process_holds(zygote: Zygote) -> bool:
-    """Not where root may not become another user: the zygote forks nothing that would run as root."""
+    """Return whether workers can be forked for level `process`: root must be able to become another user."""
     try:
         return not any(_attack(zygote, Level.PROCESS)[name] for name in _STOPPED_BY[Level.PROCESS])
     except SandboxLost:
@@ -214,7 +214,7 @@ def _missing_for(level: Level) -> str:
 
 
 def _lacking() -> str:
-    """The capabilities that root needs and has not, as in a container that was started without them."""
+    """Return the capabilities that root needs and has not, as in a container that was started without them."""
     held = int(rlimits.status("self")["CapEff"], 16)
     lacking = [named for number, named in _CAPABILITIES.items() if not held >> number & 1]
     if not lacking:
@@ -224,7 +224,7 @@ def _lacking() -> str:
 
 
 def _attack(zygote: Zygote, level: Level) -> dict[str, str]:
-    """What softmark's own attacks achieve from inside a worker of that level."""
+    """Return what softmark's own attacks achieve from inside a worker of that level."""
     sandbox = ForkedSandbox(zygote, level)
     try:
         place = sandbox.beside({"secret": b"canary"})

@@ -1,4 +1,4 @@
-"""Ends every process that came of one worker: its children, their children, and what detached itself from them.
+"""End every process that came of one worker: its children, their children, and what detached itself from them.
 
 A process cannot leave what it is found by. With a user id of its own that is the id: a helper takes it and sends one
 kill(-1), which the kernel delivers to every process of that user at once, so forking cannot outrun it. The helper is
@@ -34,12 +34,12 @@ class Owner:
 
 @dataclass(frozen=True)
 class Swept:
-    """What came of ending the children of this process."""
+    """The result of ending the children of this process."""
 
     dead: int
     cpu_seconds: float
     clean: bool
-    """Whether no child is left, alive or dying."""
+    """True if no child is left, alive or dying."""
 
 
 def end_group(worker: int) -> None:
@@ -78,7 +78,7 @@ def end_user(owner: Owner, until: float) -> None:
     try:
         pid = os.fork()
     except OSError:
-        return  # no memory or no process numbers for a moment; whoever calls tries again
+        return  # no memory or no process numbers for a moment; the caller tries again
     if pid == 0:
         try:
             os.setgroups([])

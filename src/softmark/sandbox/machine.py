@@ -1,4 +1,4 @@
-"""How much memory each student process may have here, and how many there is memory for side by side.
+"""Divide this machine's memory: how much each student process may have, and how many can run side by side.
 
 A container's own limit would end whatever the kernel picks. Workers are what it picks first (walls.py), but one
 student's worker may be picked for another's greed. So the trusted side and all workers at their limit fit in together.
@@ -17,15 +17,15 @@ import msgspec
 from softmark.records.limits import Limits
 
 _ENGINE_MB = 250  # the engine with torch and the hidden tests
-_LANE_MB = 150  # a zygote's own pages, and what a worker copies of them
+_LANE_MB = 150  # a zygote's own pages, and those that a worker copies
 _LEAST_MB = 128
-_ENOUGH_MB = 512  # rather one worker with so much than two with less
+_ENOUGH_MB = 512  # one worker with this much is better than two with less
 _CGROUPS = (("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"))  # version 2, and 1
 _MEGABYTE = 1_000_000
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """What was found out about a machine (doctor.py), as plain data that crosses from one process to another."""
+    """The facts about a machine (doctor.py), as plain data that crosses from one process to another."""
 
     level: str
     why_not_higher: dict[str, str]
@@ -37,30 +37,30 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 def fitting(limits: Limits, lanes: int = 1) -> Limits:
-    """The limits of each of so many workers, with memory cut to what there is."""
+    """Return the limits of each of several workers side by side, with memory cut to what there is."""
     return replace(limits, memory_mb=max(_LEAST_MB, min(limits.memory_mb, _room(limits, lanes))))
 
 
 def side_by_side(wanted: int, limits: Limits) -> int:
-    """How many workers there is memory for, up to as many as are wanted."""
+    """Return how many workers there is memory for, at most as many as are wanted."""
     enough = min(limits.memory_mb, _ENOUGH_MB)
     return max((lanes for lanes in range(2, wanted + 1) if _room(limits, lanes) >= enough), default=1)
 
 
 def _room(limits: Limits, lanes: int) -> int:
-    """What is left for each of so many workers."""
+    """Return the megabytes that are left for each of several workers."""
     files = 3 * limits.file_mb if in_memory(gettempdir()) else 0
     return (_total() // _MEGABYTE - _ENGINE_MB) // lanes - _LANE_MB - files
 
 
 def _total() -> int:
-    """The memory of this machine, or of the smallest control group that this process is in."""
+    """Return the memory of this machine, or of the smallest control group that this process is in."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *(int(text) for text in _limits_of_groups() if text.isdecimal())])
 
 
 def _limits_of_groups() -> Iterator[str]:
-    """The limit of each control group that this process is in; in a container they may begin with the container's."""
+    """Yield the limit of each control group that this process is in; in a container they may begin with its own."""
     groups = Path("/proc/self/cgroup")
     if not groups.exists():
         return  # not Linux
@@ -76,7 +76,7 @@ def _limits_of_groups() -> Iterator[str]:
 
 
 def in_memory(directory: str) -> bool:
-    """Whether files in a directory are memory: of a tmpfs."""
+    """Return whether files in a directory are memory: of a tmpfs."""
     mounts = Path("/proc/self/mounts")
     if not mounts.exists():
         return False

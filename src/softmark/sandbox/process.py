@@ -34,20 +34,20 @@ from softmark.sandbox.walls import Walls
 from softmark.sandbox.zygote import Exit, Zygote
 
 _TICK = 0.05  # seconds between looks at a worker
-_THOROUGH = 10  # every so many looks the files are counted, without any sign of them
+_THOROUGH = 10  # at every tenth look the files are counted, even without a sign that there are any
 _CHUNK = 1 << 16
 _READS = 16  # in a tick, from one stream or of crumbs of an answer: that is up to 20 MB a second
 _CRUMB = 4096  # bytes; an answer arrives in parts of a hundred thousand, but for the last one
 _SHORT = 0.005  # seconds of an exchange in which we do not ask for the time of children, since that takes longer
 _MEGABYTE = 1_000_000
-_OF_BACKSTOP = 0.75  # for its own limit the kernel counts ticks of its clock, which on a busy machine may run ahead
-_ENDING = 1.0  # seconds a process may take to be gone after its end of the wire is
+_OF_BACKSTOP = 0.75  # the kernel counts clock ticks for its own limit, and on a busy machine it may count too many
+_ENDING = 1.0  # seconds that a process may live on after its end of the wire is closed
 
 _oom_kills = procfs.OomKills()
 
 
 def killed_for_memory() -> bool | None:
-    """Whether the kernel has killed a process for want of memory since the last look; None: it does not tell."""
+    """Return whether the kernel has killed a process for memory since the last look; None: it does not tell."""
     return _oom_kills.any_since() if _oom_kills.known() else None
 
 
@@ -118,7 +118,7 @@ class ForkedWorker(StudentProcess):
         return answer
 
     def usage(self) -> procfs.Usage:
-        """What the worker and all it has started use now."""
+        """Return what the worker and all it has started use now."""
         self._looks, self._next_look = self._looks + 1, time.monotonic() + _TICK
         used = procfs.usage(self._zygote.pid, self.pid, self._zygote.baseline)
         self._know_of_others(used.cpu_seconds - procfs.process_cpu(self.pid))
@@ -131,14 +131,14 @@ class ForkedWorker(StudentProcess):
     def close(self) -> Exit:
         """End it and all that came of it; safe to call twice.
 
-        The first call raises SandboxLost if the zygote, which alone can do that, has ended itself.
+        The first call raises SandboxLost if the zygote has ended: only the zygote can end a worker.
         """
         if self._ended is None:
             try:
                 self._ended = self._zygote.stop()
                 self._on_end(self._ended)
             except SandboxLost:
-                self._ended = Exit(signal.SIGKILL, 0.0, leftovers=0, clean=False)  # by the zygote's trusted side
+                self._ended = Exit(signal.SIGKILL, 0.0, leftovers=0, clean=False)  # by its trusted side
                 raise
             finally:
                 self._release()
@@ -157,12 +157,12 @@ class ForkedWorker(StudentProcess):
         scratch.remove(Path(self._walls.scratch))
 
     def require_memory(self, used: procfs.Usage) -> None:
-        """StudentFailure if it uses more memory than it may."""
+        """Raise StudentFailure if it uses more memory than it may."""
         if used.memory_bytes > self._limits.memory_mb * _MEGABYTE:
             raise failure_texts.out_of_memory(self._limits.memory_mb, used.memory_bytes)
 
     def require_disk(self, thoroughly: bool) -> None:
-        """StudentFailure if it holds more of the disk than it may; it is ended to find that out, if need be."""
+        """Raise StudentFailure if it holds more of the disk than it may; end it if only its end can show that."""
         if self._disk is None:
             return
         if self._disk.exceeded(thoroughly):
@@ -182,13 +182,13 @@ class ForkedWorker(StudentProcess):
         raise Disturbed(f"another program filled the disk of {place} meanwhile: grade again when it has ended")
 
     def _await_ready(self) -> None:
-        """Until here no code of the student's has run, so whatever goes wrong is not their fault."""
+        """Wait until the walls stand. No code of the student's has run yet, so a failure is the grader's."""
         try:
             self._reply(READY, Allowed.of(self._limits.import_seconds))
             zygote, most = self._zygote, self._limits.file_mb * _MEGABYTE
             self._disk = Disk(Path(self._walls.scratch), most, zygote.pid, zygote.written)
         except SandboxLost:
-            raise  # by `close`, which has been called
+            raise  # `close` has raised it
         except (GraderFault, StudentFailure, OSError) as failure:
             self.close()
             raise GraderFault(str(failure)) from failure
@@ -232,7 +232,7 @@ class ForkedWorker(StudentProcess):
             self._selector.register(descriptor, selectors.EVENT_READ)
 
     def _death(self) -> StudentFailure:
-        """How it ended, by itself or by the kernel's hand."""
+        """Return the failure of a worker that has ended, by itself or by the kernel."""
         ended = self.close()
         killed = os.WIFSIGNALED(ended.status) and os.WTERMSIG(ended.status) in (signal.SIGKILL, signal.SIGXCPU)
         if killed and ended.cpu_seconds > _OF_BACKSTOP * self._walls.cpu_backstop:
@@ -252,10 +252,10 @@ class _Exchange:
         self._wall_start = time.monotonic()
         self._cpu_start = worker.cpu_seconds()
         self._printing = False
-        """Whether what it printed had to wait."""
+        """True if what it printed had to wait."""
 
     def run(self) -> bytes:
-        """The body of the reply's frame."""
+        """Return the body of the reply's frame."""
         worker = self._worker
         wire_fd = worker._wire.fileno()
         while True:
@@ -272,7 +272,7 @@ class _Exchange:
             if worker._pidfd in ready and wire_fd not in ready:
                 if wire_fd in worker._selector.get_map():
                     raise worker._death()
-                worker._rest(worker._pidfd)  # until the next tick: its last words may be waiting
+                worker._rest(worker._pidfd)  # until the next tick, because its last output may be waiting
             if time.monotonic() >= worker._next_look:
                 self._look()
 
@@ -304,14 +304,14 @@ class _Exchange:
             self._expected = self._outgoing.body_size(bytes(self._received))
             self._received.clear()
             self._have_prefix = True
-            return self._receive()  # the rest is mostly there, too
+            return self._receive()  # the rest has mostly arrived, too
         complete = self._have_prefix and len(self._received) == self._expected
         if not complete and len(part) < _CRUMB:
             self._worker._count_read(self._worker._wire.fileno())
         return complete
 
     def _await_end(self) -> NoReturn:
-        """The wire was closed. Either the process is ending, or its code closed the wire and lives on."""
+        """Raise the failure of a worker that closed the wire: it is ending, or its code lives on without the wire."""
         worker = self._worker
         end = select.poll()
         end.register(worker._pidfd, select.POLLIN)
@@ -335,7 +335,7 @@ class _Exchange:
         worker.require_disk(thoroughly=worker._looks % _THOROUGH == 0)
 
     def _look_at_holdings(self) -> None:
-        """The last look of a request, whose answer has come in time: what the worker still holds."""
+        """Look at what the worker still holds when its answer has come in time."""
         worker = self._worker
         if time.monotonic() >= worker._next_look:
             worker.require_memory(worker.usage())

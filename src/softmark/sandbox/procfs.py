@@ -1,4 +1,4 @@
-"""How much processor time and memory the processes of one student use, read from /proc by the trusted side.
+"""Read from /proc how much processor time and memory the processes of one student use. Trusted side.
 
 Numbers come from the kernel, never from the student's process. Everything here tolerates a process that ends while it
 is being read.
@@ -8,11 +8,11 @@ a time of its own; then the kernel adds its time to the parent's `cutime`. Only 
 children would lose it, and seccomp.py keeps a worker from ignoring them. A parent is read before its children, so that
 a child that is reaped in between is counted at the next look, and never twice.
 
-What counts as memory of a process: its pages that are of no file, be they its own or shared; its page tables; and for
-each open descriptor what the buffers of a pipe or a socket may hold, which the kernel tells of none. What it had from
-the zygote is shared with the zygote and not counted. A further process of the student's could make those pages its own
-by writing to them. That shows as page faults, each of which copies at most one page. Other page faults look the same,
-so that a further process may be counted as larger than it is, by what it had from the zygote.
+The memory of a process is: its pages that are of no file, its own and shared ones; its page tables; and for each open
+descriptor the most that the buffers of a pipe or a socket can hold, because the kernel does not tell how full they are.
+Pages that it has from the zygote are shared with the zygote and not counted. A further process of the student's could
+make those pages its own by writing to them. That shows as page faults, each of which copies at most one page. Other
+page faults look the same, so a further process may be counted as larger than it is, at most by the zygote's pages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OWN, _OF_REAPED = slice(11, 13), slice(13, 15)  # in user mode and in the kerne
 
 @dataclass(frozen=True)
 class Usage:
-    """What a set of processes uses together."""
+    """The resources that a set of processes uses together."""
 
     cpu_seconds: float
     memory_bytes: int
@@ -42,7 +42,7 @@ class Usage:
 
 
 def process_cpu(pid: int) -> float:
-    """Processor seconds of all threads of one process, exact to the nanosecond; 0 once it is gone."""
+    """Return the processor seconds of all threads of one process, to the nanosecond; 0 once it is gone."""
     try:
         return time.clock_gettime((~pid << 3) | 2)  # the kernel's CPU clock id of another process
     except OSError:
@@ -50,9 +50,9 @@ def process_cpu(pid: int) -> float:
 
 
 def private_memory(pid: int) -> int:
-    """Bytes of a process that are of no file, and its page tables.
+    """Return the bytes of a process that are of no file, and its page tables.
 
-    A process whose first thread has ended tells nothing in its own entry, but in those of its other threads.
+    The entry of a process whose first thread has ended says nothing; those of its other threads do.
     """
     for place in (f"/proc/{pid}", *threads(pid)):
         kilobytes = [int(number) for number in _MEMORY.findall(_read(f"{place}/status"))]
@@ -84,11 +84,11 @@ def users_of_processes() -> set[int]:
 def family(ancestor: int) -> list[int]:
     """Return every process below `ancestor`, a parent before its children, with those that wait to be reaped.
 
-    It reads what the kernel knows of children, which is ten times faster than a search of all processes. But it may
+    It reads the kernel's lists of children, which is ten times faster than a search of all processes. But it may
     overlook one while others begin and end, so it is for looks that are repeated.
     """
     found = _children(ancestor)
-    for pid in found:  # it grows while we go through it
+    for pid in found:  # the list grows inside the loop
         found += _children(pid)
     return found
 
@@ -98,7 +98,7 @@ def _children(pid: int) -> list[int]:
 
 
 def usage(zygote: int, worker: int, baseline: int) -> Usage:
-    """What a worker and all it started use now; `baseline` bytes of each were the zygote's before the fork."""
+    """Return what a worker and all it started use now; `baseline` bytes of each were the zygote's before the fork."""
     pids = family(zygote) if _tells_children() else [pid for pid, _ in _below(zygote)]
     cpu = process_cpu(worker) + sum(reaped_cpu(pid) if pid == worker else _cpu(pid) for pid in pids)
     memory = sum(_memory(pid, baseline, is_worker=pid == worker) for pid in pids)
@@ -106,7 +106,7 @@ def usage(zygote: int, worker: int, baseline: int) -> Usage:
 
 
 def reaped_cpu(pid: int) -> float:
-    """Processor seconds of the children that a process has reaped, and of theirs."""
+    """Return the processor seconds of the children that a process has reaped, and of theirs."""
     return _seconds(_stat(pid)[_OF_REAPED])
 
 
@@ -120,7 +120,7 @@ def _seconds(ticks: list[bytes]) -> float:
 
 
 def _below(ancestor: int) -> list[tuple[int, bool]]:
-    """Every process below `ancestor`, a parent before its children, and whether it is alive or waits to be reaped."""
+    """Return every process below `ancestor`, a parent before its children, and whether it is alive."""
     children: dict[int, list[tuple[int, bool]]] = {}
     for pid in _pids():
         fields = _stat(pid)
@@ -128,7 +128,7 @@ def _below(ancestor: int) -> list[tuple[int, bool]]:
             alive = fields[_STATE] != b"Z" or int(fields[_THREADS]) > 1
             children.setdefault(int(fields[_PPID]), []).append((pid, alive))
     found = list(children.get(ancestor, []))
-    for pid, _ in found:  # it grows while we go through it
+    for pid, _ in found:  # the list grows inside the loop
         found += children.get(pid, [])
     return found
 
@@ -142,7 +142,7 @@ def _memory(pid: int, baseline: int, is_worker: bool) -> int:
 
 
 def _open_files(pid: int) -> int:
-    """How many descriptors a process has open; 0 where the kernel does not tell (before Linux 6.2)."""
+    """Return how many descriptors a process has open; 0 where the kernel does not tell (before Linux 6.2)."""
     try:
         return os.stat(f"/proc/{pid}/fd").st_size
     except (FileNotFoundError, ProcessLookupError):
@@ -169,11 +169,11 @@ class OomKills:
         self._seen = _oom_kills()
 
     def known(self) -> bool:
-        """Whether the kernel here counts them at all."""
+        """Return whether the kernel here counts them at all."""
         return self._seen is not None
 
     def any_since(self) -> bool:
-        """Whether there was one since the last look."""
+        """Return whether there was one since the last look."""
         before, self._seen = self._seen, _oom_kills()
         return self._seen != before
 
@@ -214,6 +214,6 @@ def _read(path: str) -> bytes:
 
 
 def _status(pid: int) -> dict[bytes, bytes]:
-    """The lines of /proc/<pid>/status by name; empty once it is gone."""
+    """Return the lines of /proc/<pid>/status by name; empty once the process is gone."""
     lines = (line.partition(b":") for line in _read(f"/proc/{pid}/status").splitlines())
     return {name: value.strip() for name, _, value in lines}

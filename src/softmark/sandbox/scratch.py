@@ -35,10 +35,10 @@ class ScratchRoot:
         _clear_what_was_left()
         with _undisturbed():
             self.path, self._lock = _made_and_locked()
-        self.path.chmod(0o711)  # a worker passes through to its own directory, whose name it alone is told
+        self.path.chmod(0o711)  # each worker passes through to its own directory, and knows only that name
 
     def make(self, files: Mapping[str, bytes], uid: int | None) -> Path:
-        """A fresh directory with `files` in it, owned by `uid` (None: by this process's own user)."""
+        """Make a directory with `files` in it, owned by `uid` (None: by this process's own user)."""
         directory = self.path / secrets.token_hex(8)
         directory.mkdir(mode=0o700)
         folders = [directory]
@@ -53,7 +53,7 @@ class ScratchRoot:
         for folder in reversed(folders):
             mark(folder)
             if uid is not None:
-                os.chown(folder, uid, uid)  # the outermost last: until then nobody else can touch the inside
+                os.chown(folder, uid, uid)  # the outermost last, so that nobody else can reach the inside before
         return directory
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class ScratchRoot:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Whoever asks this process to stop waits until this is done."""
+    """Let signals that ask this process to stop wait until this block is done."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
     try:
         yield
@@ -81,7 +81,7 @@ def _made_and_locked() -> tuple[Path, int]:
         if lock is not None and path.exists():
             return path, lock
         if lock is not None:
-            os.close(lock)  # another run took it for a leftover before it was locked
+            os.close(lock)  # another run has deleted it as a leftover before it was locked
 
 
 def _clear_what_was_left() -> None:
@@ -92,13 +92,13 @@ def _clear_what_was_left() -> None:
         try:
             remove(path)
         except OSError:
-            continue  # what wrote there is just ending; the next run clears it
+            continue  # a process that writes there is just ending; the next run deletes it
         finally:
             os.close(lock)
 
 
 def _lock(path: Path) -> int | None:
-    """A lock on a directory of this user's; None if a living run holds it, or it is gone, or not this user's."""
+    """Lock a directory of this user's; None if a living run holds it, it is gone, or it is another user's."""
     try:
         descriptor = os.open(path, _DIRECTORY)
     except OSError:
@@ -132,7 +132,7 @@ def remove(directory: Path) -> None:
         _open_up(None, os.fsencode(directory))
         top = os.open(directory, _DIRECTORY)
     except FileNotFoundError:
-        return  # somebody cleaned the temporary directory: it is as it should be
+        return  # somebody has cleaned the temporary directory
     try:
         pending = True
         while pending:

@@ -26,7 +26,7 @@ from softmark.sandbox.student_process import READY, Capture, Outgoing, StudentPr
 from softmark.sandbox.zygote import Exit
 
 _TICK = 0.01  # seconds between looks at readers that have not ended yet
-_ENDING = 1.0  # seconds a process, or a pipe, may take to be gone after its end has begun
+_ENDING = 1.0  # seconds that a process or a pipe may take to end
 
 
 class SpawnedWorker(StudentProcess):
@@ -77,7 +77,7 @@ class SpawnedWorker(StudentProcess):
         return self._ended
 
     def _kill(self) -> None:
-        """The worker, and where there are process groups what it started, but for what made a group of its own."""
+        """Kill the worker and, where there are process groups, its group."""
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -85,7 +85,7 @@ class SpawnedWorker(StudentProcess):
             self._process.kill()
 
     def _await_readers(self) -> int:
-        """How many pipes do not end, because something that the student's code started lives on and holds them."""
+        """Return how many pipes do not end, because a process that the student's code started still holds them."""
         deadline = time.monotonic() + _ENDING
         while any(reader.is_alive() for reader in self._readers) and time.monotonic() < deadline:
             with contextlib.suppress(queue.Empty):
@@ -106,7 +106,7 @@ class SpawnedWorker(StudentProcess):
         return body if body is not None else self._await_end()
 
     def _await_end(self) -> NoReturn:
-        """The wire was closed. Either the process is ending, or its code closed the wire and lives on."""
+        """Raise the failure of a worker that closed the wire: it is ending, or its code lives on without the wire."""
         try:
             raise failure_texts.death(_wait_status(self._process.wait(_ENDING)))
         except subprocess.TimeoutExpired:
@@ -128,7 +128,7 @@ class SpawnedWorker(StudentProcess):
 
 
 def _wait_status(code: int) -> int:
-    """The exit code of a Popen as the status that wait() gives."""
+    """Return the exit code of a Popen as the status that wait() gives."""
     return -code if code < 0 else code << 8
 
 
@@ -139,7 +139,7 @@ def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
 
 
 def main() -> None:
-    """The worker's side: `python -m softmark.sandbox.spawned DIRECTORY`."""
+    """Run the worker's side: `python -m softmark.sandbox.spawned DIRECTORY`."""
     from softmark.sandbox import worker
 
     requests, replies = os.dup(0), os.dup(1)

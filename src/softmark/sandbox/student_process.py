@@ -107,7 +107,7 @@ class Capture:
             self._dropped += surplus
 
     def text(self) -> str:
-        """What was kept, as text: a sequence of bytes that is not UTF-8 shows as a replacement character."""
+        """Return what was kept as text; bytes that are not UTF-8 show as a replacement character."""
         omitted = f"\n… {self._dropped} bytes omitted …\n" if self._dropped else ""
         head, tail = (bytes(part).decode("utf-8", "replace") for part in (self._head, self._tail))
         return head + omitted + tail

@@ -29,13 +29,13 @@ BLOCK = 16
 _LOCKS = Path("/run/softmark")
 _RANGES = (
     range(65_536, 100_000),  # above 16 bits, below what containers are given
-    range(60_706, 61_184),  # in a user namespace of 16 bits: what systemd leaves free
-    range(61_184, 65_520),  # and what it gives to services for as long as they run
+    range(60_706, 61_184),  # in a user namespace of 16 bits: systemd leaves these free
+    range(61_184, 65_520),  # systemd gives these to services while they run
 )
 _LOGIN_DEFS = Path("/etc/login.defs")
 _SUBORDINATE = (Path("/etc/subuid"), Path("/etc/subgid"))
 _MAPS = (Path("/proc/self/uid_map"), Path("/proc/self/gid_map"))
-_GIVEN = {  # by login.defs, where it is silent: the first and the last
+_GIVEN = {  # the defaults of login.defs: first and last id
     "UID": (1000, 60_000),
     "GID": (1000, 60_000),
     "SYS_UID": (101, 999),
@@ -55,7 +55,7 @@ class UidLease:
 
     @property
     def spare(self) -> int:
-        """The id of the block that no process has."""
+        """Return the id of the block that no process has."""
         return self._first + BLOCK - 1
 
     def next(self) -> int:
@@ -92,7 +92,7 @@ def _acquire() -> tuple[int, int]:
 
 
 def _blocks() -> Iterator[int]:
-    """The first id of every block that belongs to nobody by convention: the best range first, each in random order."""
+    """Yield the first id of every block that belongs to nobody: the best range first, each in random order."""
     given = [*_given_by_login_defs(), *_given_to_containers()]
     for ids in _RANGES:
         firsts = range(ids.start, ids.stop - BLOCK + 1, BLOCK)
@@ -103,7 +103,7 @@ def _blocks() -> Iterator[int]:
 
 
 def _has_a_name(first: int) -> bool:
-    """Whether some user or group has one of a block's ids."""
+    """Return whether some user or group has one of a block's ids."""
     for number in range(first, first + BLOCK):
         for look_up in (pwd.getpwuid, grp.getgrgid):
             with suppress(KeyError):
@@ -113,7 +113,7 @@ def _has_a_name(first: int) -> bool:
 
 
 def _given_by_login_defs() -> Iterator[tuple[int, int]]:
-    """The ids that /etc/login.defs gives to people, to the system and to containers, first and last."""
+    """Yield the ranges that /etc/login.defs gives to people, to the system and to containers, first and last id."""
     written: dict[str, int] = {}
     with suppress(FileNotFoundError):
         lines = re.findall(r"^\s*(\w+)\s+(0[xX][0-9a-fA-F]+|\d+)", _LOGIN_DEFS.read_text(errors="replace"), re.M)
@@ -123,7 +123,7 @@ def _given_by_login_defs() -> Iterator[tuple[int, int]]:
 
 
 def _given_to_containers() -> Iterator[tuple[int, int]]:
-    """The ids that somebody may use in user namespaces, by lines of the form name:first:count."""
+    """Yield the ranges that somebody may use in user namespaces, from lines of the form name:first:count."""
     for file in _SUBORDINATE:
         with suppress(FileNotFoundError):
             for first, count in re.findall(r"^[^:\n]*:(\d+):(\d+)\s*$", file.read_text(errors="replace"), re.M):
@@ -131,7 +131,7 @@ def _given_to_containers() -> Iterator[tuple[int, int]]:
 
 
 def _mapped(first: int, last: int) -> bool:
-    """Whether these ids exist in this process's user namespace, as users and as groups."""
+    """Return whether these ids exist in this process's user namespace, as users and as groups."""
     for file in _MAPS:
         lines = [list(map(int, line.split())) for line in file.read_text().splitlines()]
         if not any(inside <= first and last < inside + count for inside, _, count in lines):

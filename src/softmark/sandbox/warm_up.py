@@ -1,8 +1,8 @@
-"""What a zygote does once, so that no worker does it for the first time: answers one request of each kind.
+"""Warm up the zygote: answer one request of each kind before the first fork, so that workers inherit the caches.
 
-A first call costs a millisecond more than the next one: torch looks up its kernels, Python fills its caches, and in a
-worker each page this touches is copied first. Here that happens before the fork, and every worker inherits it. The
-homework is the lines below and the numbers are ones, so nothing comes into the zygote's memory that no worker may find.
+A first call costs a millisecond more than the next one: torch looks up its kernels, Python fills its caches, and a
+worker copies each page that this touches. Here that happens before the fork. The homework is the lines below and the
+numbers are ones, so the zygote's memory gets nothing that a worker must not find.
 
 A gradient is left out where torch is one for graphics cards: it would start a thread for every card.
 
@@ -39,7 +39,7 @@ _RULE = Rule(names=("torch.cdist",), ops=("aten::_cdist_*",))
 
 
 def _scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-    repr(q)  # as in a print: torch prepares for it for over a millisecond
+    repr(q)  # torch prepares for the first print for over a millisecond
     return torch.softmax(q @ k.T / q.shape[-1] ** 0.5, dim=-1)
 
 
@@ -49,12 +49,12 @@ class _Projection(nn.Module):
         self.project = nn.Linear(width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.gelu(self.project(x))  # the slowest to start of all that homework is made of
+        return F.gelu(self.project(x))  # of all functions in homework the slowest to start
 
 
 @cache
 def rehearse() -> None:
-    """CallResult one request of each kind, and forget it: random numbers and warnings go on as if nothing had been."""
+    """Answer one request of each kind, and forget it: random numbers and warnings go on as if nothing had been."""
     chance = random.getstate(), np.random.get_state(), torch.get_rng_state()
     module = types.ModuleType("rehearsal")
     module.__dict__.update(scores=_scores, Projection=_Projection)
@@ -70,7 +70,7 @@ def rehearse() -> None:
         if torch.accelerator.current_accelerator() is None:
             _answer(worker, Call(target="scores", args=[q, k], how="vjp", cotangent=torch.ones(2, 4)))
             _answer(worker, Call(target=projection, args=[q], how="vjp", cotangent=torch.ones(2, 3)))
-    forbidden.undo()  # here, too, the library is to work as ever
+    forbidden.undo()  # the library must work as ever in the zygote, too
     random.setstate(chance[0])
     np.random.set_state(chance[1])
     torch.set_rng_state(chance[2])
@@ -96,7 +96,7 @@ def gather() -> None:
 
 
 def _own_memory() -> Iterator[tuple[int, int]]:
-    """Where memory lies that is of no file: whole large pages of it."""
+    """Yield start and end of memory that is of no file, in whole large pages."""
     with open("/proc/self/maps") as maps:
         for line in maps:
             place, rights, _, _, inode, *_ = line.split()

@@ -1,14 +1,14 @@
 """The zygote: a process with torch imported that does nothing but fork student workers, and end them.
 
-Why it exists: `import torch` costs about a second, a fork of a process that has it a few milliseconds, and what is done
-for the first time in it (warm_up.py) need not be done for the first time in every worker. And it is the
-one ancestor of every worker, so what it never knew no worker can find in its memory: it is forked (or started) before
-any hidden test, reference or submission has been read, and with an environment of constants.
+It is a fork server, for two reasons. `import torch` takes about a second, and a fork of a process that has it a few
+milliseconds; what the zygote has warmed up (warm_up.py) is warm in every worker. And every worker inherits the zygote's
+memory, so that memory must hold no secret: the zygote is forked (or started) before any hidden test, reference or
+submission has been read, and with an environment of constants.
 
 Protocol, over a SOCK_SEQPACKET pair; one msgpack map per packet, strictly request and reply, one live worker at most:
 
     start  {"op": "start", "walls": {...}, "spare": user id or None} with three descriptors (wire, stdout, stderr)
-           -> {"pid": n}                  the child raises its walls, then speaks on its wire (see worker.py)
+           -> {"pid": n}                  the child raises its walls, then speaks on its wire (worker/__init__.py)
     stop   {"op": "stop"}
            -> {"status": wait status, "cpu": seconds, "leftovers": n, "clean": bool}
            kills the worker (which may be long dead: it is not reaped before, so its pid cannot be another's), then
@@ -56,7 +56,7 @@ from softmark.sandbox.warm_up import gather, rehearse
 _PACKET = 65536
 _PR_SET_CHILD_SUBREAPER = 36
 _PROGRAM = ("-m", "softmark.sandbox.zygote")
-_MANY = 20  # workers after which it pays to spend a tenth of a second on making each further one cheaper
+_MANY = 20  # after this many workers a tenth of a second pays that makes each further one cheaper
 PATIENCE = 20.0
 """Seconds that the end of a worker, or of all it left behind, may take after SIGKILL."""
 _BLOCK = 512  # bytes, the unit of ru_oublock
@@ -66,7 +66,7 @@ _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1
 
 @dataclass(frozen=True)
 class Exit:
-    """How a worker ended, as the kernel told the zygote."""
+    """The end of a worker, as the kernel told the zygote."""
 
     status: int
     cpu_seconds: float
@@ -89,7 +89,7 @@ class Zygote:
 
     @classmethod
     def fork(cls) -> Zygote:
-        """From this process, which has imported torch and read nothing secret yet."""
+        """Fork a zygote from this process, which has imported torch and read nothing secret yet."""
         _prepare()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pid = os.fork()
@@ -101,7 +101,7 @@ class Zygote:
 
     @classmethod
     def spawn(cls, environment: dict[str, str], program: Sequence[str] = _PROGRAM) -> Zygote:
-        """As a program of its own, for a parent that is no fit ancestor (a pytest session with secrets in it)."""
+        """Start a zygote as a program, for a parent that is no fit ancestor (a pytest session with secrets in it)."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-I", *program, str(theirs.fileno())]
         process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL)
@@ -132,7 +132,7 @@ class Zygote:
         return Exit(reply["status"], reply["cpu"], reply["leftovers"], reply["clean"])
 
     def written(self) -> int:
-        """How many bytes the worker has written to disks; more than there can be if it has children that live."""
+        """Return how many bytes the worker has written to disks; more than there can be if it has living children."""
         if len(procfs.family(self.pid)) > 1:
             return sys.maxsize
         return int(self._ask(msgspec.msgpack.encode({"op": "written"}))["bytes"])
@@ -178,27 +178,27 @@ def _prepare() -> None:
 
     torch.set_num_threads(1)
     worker.preload()
-    rehearse()  # here, not after the fork: what the zygote itself changes is no large page any more
+    rehearse()  # before the fork, because pages that the zygote changes after it are small ones
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
         raise GraderFault(f"forking needs a process of one thread, this one has {threads}; set OMP_NUM_THREADS=1")
-    gc.freeze()  # a collector that walks every object would copy every page in each child
+    gc.freeze()  # a collection would write to every object, and so copy every page in each child
 
 
 def _run(control: socket.socket) -> None:
-    """The zygote's whole life."""
+    """Run the zygote until its control socket is closed."""
     nursery = _Nursery(control)
     status = 1
     try:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the launcher's business
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the launcher answers Ctrl-C
         for number in _ENDING_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         _close_all_but(control.fileno())
         worker.streams()
         gc.disable()
-        with contextlib.suppress(OSError):  # then `start` says so, for the level that needs it
-            prepare(Walls(scratch="", uid=None, limits=Limits(), cpu_backstop=0))  # nobody waits for it yet
+        with contextlib.suppress(OSError):  # `start` reports it for a level that needs it
+            prepare(Walls(scratch="", uid=None, limits=Limits(), cpu_backstop=0))  # now, while nobody waits
         nursery.serve()
         status = 0
     finally:
@@ -218,14 +218,14 @@ def _close_all_but(keep: int) -> None:
 
 
 class _Nursery:
-    """The zygote's side of the protocol: the worker that lives now, and whose its processes are."""
+    """The zygote's side of the protocol, with the living worker and the user of its processes."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._worker: int | None = None
         self._owner: Owner | None = None
         self._over: tuple[int, resource.struct_rusage] | None = None
-        """How the worker ended, if that is known before it is to be ended."""
+        """The end of the worker, if that is known before it is to be ended."""
 
     def serve(self) -> None:
         """Answer requests until the other end is closed."""
@@ -250,7 +250,7 @@ class _Nursery:
 
     def _start(self, walls: Walls, spare: int | None, descriptors: list[int]) -> dict[str, Any]:
         try:
-            prepare(walls)  # once; what all workers share is then inherited
+            prepare(walls)  # does its work once; workers inherit it
             parent = os.getpid()
             pid = os.fork()
         except OSError as error:
@@ -291,7 +291,7 @@ class _Nursery:
 
 
 def main() -> None:
-    """`python -m softmark.sandbox.zygote FD`: prepare, say ready, serve."""
+    """Prepare, say ready, serve: `python -m softmark.sandbox.zygote FD`."""
     control = socket.socket(fileno=int(sys.argv[1]))
     _prepare()
     control.send(msgspec.msgpack.encode({"ready": True}))

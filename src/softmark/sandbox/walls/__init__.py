@@ -1,4 +1,4 @@
-"""The walls: what a freshly forked worker does to itself before it looks at a submission, with no way back.
+"""The walls: a freshly forked worker raises them around itself before it looks at a submission, with no way back.
 
 Who calls it. The zygote (trusted, torch imported, nothing secret ever read) forks; the child calls
 `raise_walls` and only if that returns does it load the student's file. If a step fails there is a WallError
@@ -72,7 +72,7 @@ class WallError(Exception):
 
 @dataclass(frozen=True)
 class Walls:
-    """What one worker is to be locked into. Plain data: it travels from the grader to the zygote."""
+    """The description of one worker's walls. Plain data: it travels from the grader to the zygote."""
 
     scratch: str
     uid: int | None
@@ -125,7 +125,7 @@ def raise_walls(walls: Walls, keep_fds: tuple[int, ...], parent: int) -> None:
 
 
 def environment(scratch: str) -> dict[str, str]:
-    """The whole environment of a worker; the zygote is best started with the same."""
+    """Return the whole environment of a worker; the zygote is best started with the same."""
     own = "HOME TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR MPLCONFIGDIR IPYTHONDIR"
     caches = "TORCH_HOME TORCHINDUCTOR_CACHE_DIR TRITON_CACHE_DIR HF_HOME NUMBA_CACHE_DIR CUDA_CACHE_PATH"
     return {
@@ -207,7 +207,7 @@ def _become(uid: int | None) -> None:
 
 
 def _empty_bounding_set() -> None:
-    """So that no program could hand out capabilities. Needs one itself; no_new_privs says the same later."""
+    """Empty the bounding set, so that no program can hand out capabilities. Without the right to do so, go on."""
     try:
         for capability in range(_capabilities()):
             prctl(_PR_CAPBSET_DROP, capability)
@@ -217,7 +217,7 @@ def _empty_bounding_set() -> None:
 
 @cache
 def _capabilities() -> int:
-    """How many there are in this kernel."""
+    """Return how many capabilities this kernel has."""
     return int(Path("/proc/sys/kernel/cap_last_cap").read_text()) + 1
 
 
@@ -253,7 +253,7 @@ def _filter_calls(walls: Walls) -> None:
 
 
 def _replace_environment(scratch: str) -> None:
-    """In all its places: the C library's, Python's, and the block that the kernel made at the start."""
+    """Replace the environment in all its places: the C library's, Python's, and the block that the kernel made."""
     start, size = _environment_block()
     constants = environment(scratch)
     _libc.clearenv()
@@ -268,7 +268,7 @@ def _replace_environment(scratch: str) -> None:
 
 @cache
 def _environment_block() -> tuple[int, int]:
-    """Where the kernel put the environment this process or its ancestor was started with, and its size."""
+    """Return where the kernel put the environment of this process or its ancestor, and its size."""
     numbers = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
     start, end = int(numbers[_ENV_START]), int(numbers[_ENV_START + 1])
     return start, end - start

@@ -75,10 +75,10 @@ _SYSTEM = (
 )
 
 _OF_ITSELF = ("stat", "statm", "status")
-"""What a process may read of its own /proc entry. The walls read `status` last of all, to see what holds."""
+"""The files that a process may read of its own /proc entry. The walls read `status` last of all, to see what holds."""
 
 _OF_DRIVERS = ("/proc/driver/nvidia", "/proc/devices", "/sys/module/nvidia", "/sys/bus/pci/devices")
-"""What NVIDIA's libraries look up before they open a device."""
+"""The files that NVIDIA's libraries look up before they open a device."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -119,7 +119,7 @@ class Fence:
 
 @cache
 def abi() -> int:
-    """The kernel's Landlock version; 0 if it has none, has it switched off, or a container forbids asking."""
+    """Return the kernel's Landlock version; 0 if it has none, has it switched off, or a container forbids asking."""
     try:
         return _syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION)
     except OSError:
@@ -128,7 +128,7 @@ def abi() -> int:
 
 @cache
 def fence(readable: tuple[str, ...] = (), device_files: tuple[str, ...] = ()) -> Fence:
-    """The rules for this machine and interpreter, plus `readable` and full use of `device_files`, which must exist."""
+    """Return the rules for this machine and interpreter, for `readable`, and for `device_files`, which must exist."""
     facts = _OF_DRIVERS if device_files else ()
     present = sorted({os.path.realpath(path) for path in (*_SYSTEM, *facts, *_libraries()) if os.path.exists(path)})
     outermost = [path for path in present if not any(_beneath(path, other) for other in present)]
@@ -167,7 +167,7 @@ def _read(path: str) -> int:
 
 
 def _governed_files(version: int) -> int:
-    """All the kinds of access to files that a kernel of this version can govern."""
+    """Return all the kinds of access to files that a kernel of this version can govern."""
     known = _MAKE_SYM * 2 - 1
     for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
         if version >= since:
@@ -176,7 +176,7 @@ def _governed_files(version: int) -> int:
 
 
 def _create_ruleset(version: int, governed: int) -> int:
-    """A new, empty ruleset: it governs all there is to govern and so far allows none of it."""
+    """Make an empty ruleset: it governs all there is to govern and so far allows none of it."""
     attributes = struct.pack("=Q", governed)
     if version >= 4:
         attributes += struct.pack("=Q", _BIND_TCP | _CONNECT_TCP)

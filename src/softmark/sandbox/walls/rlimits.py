@@ -57,7 +57,7 @@ def impose(limits: Limits, cpu_backstop: int, own_uid: bool, drivers: bool = Fal
 
 
 def status(process: str) -> dict[str, str]:
-    """/proc/<process>/status by field name: who a process is and what it may do, in the kernel's words."""
+    """Return /proc/<process>/status by field name: who a process is and what it may do."""
     text = _read(f"/proc/{process}/status").decode(errors="replace")
     lines = (line.partition(":") for line in text.splitlines())
     return {name: value.strip() for name, _, value in lines}
@@ -70,7 +70,7 @@ def _limit(kind: int, value: int) -> None:
 
 
 def _stack() -> int:
-    """What it is, if that is not too much; RLIM_INFINITY is -1."""
+    """Return the present limit of the stack if it is not too much, else ours; RLIM_INFINITY is -1."""
     soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
     return soft if 0 < soft < _STACK else _STACK
 

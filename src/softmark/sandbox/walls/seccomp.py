@@ -48,13 +48,13 @@ _TABLE: tuple[tuple[int, str], ...] = (
     (EPERM, "process_mrelease 448 448; kcmp 312 272; pidfd_getfd 438 438; pidfd_send_signal 424 424"),
     (EPERM, "migrate_pages 256 238; move_pages 279 239; prlimit64 302 261; setpriority 141 140"),
     (EPERM, "ioprio_set 251 30; sched_setscheduler 144 119; sched_setparam 142 118; sched_setattr 314 274"),
-    # Which cores a process runs on: "done" without doing, for libraries set it for their own threads.
+    # The cores that a process runs on. The call says "done" without doing it: libraries make it for their own threads.
     (_IGNORED, "sched_setaffinity 203 122"),
-    # A child whose end is ignored is a child whose processor time the kernel adds to nobody's.
+    # Ignoring the ends of children: the kernel adds the processor time of such a child to nobody's.
     (EPERM, "rt_sigaction 13 134"),
     # Leaving the session or process group: so one kill of the worker's group reaches all it ever started.
     (EPERM, "setsid 112 157; setpgid 109 154"),
-    # New programs: a fork stays behind the same walls with the same memory, and homework needs no more.
+    # New programs: homework needs no more than forks, which stay behind the same walls.
     (EPERM, "execve 59 221; execveat 322 281"),
     # Namespaces. clone's flags are looked at; clone3 keeps them in memory, so it "does not exist" and libc
     # uses clone.
@@ -75,8 +75,8 @@ _TABLE: tuple[tuple[int, str], ...] = (
     (EPERM, "landlock_create_ruleset 444 444; landlock_add_rule 445 445; landlock_restrict_self 446 446"),
     (ENOSYS, "splice 275 76; tee 276 77; vmsplice 278 75; sendfile 40 71"),
     (_IGNORED, "fcntl 72 25"),
-    # Disk space that is taken without being written, and files that never had a name (see disk.py): libraries write,
-    # and make a file and unlink it, where these are not to be had.
+    # Disk space that is taken without being written, and files that never had a name (see disk.py). Without these calls
+    # libraries write, or make a file and unlink it.
     (ENOTSUP, "fallocate 285 47; open 2 -; openat 257 56"),
     (ENOSYS, "openat2 437 437"),  # its flags are in memory
     # Mounts, and files by another way than opening their path; watching a directory would tell the names in it.
@@ -85,7 +85,7 @@ _TABLE: tuple[tuple[int, str], ...] = (
     (EPERM, "mount_setattr 442 442; statmount 457 457; listmount 458 458"),
     (EPERM, "name_to_handle_at 303 264; open_by_handle_at 304 265; fanotify_init 300 262; inotify_add_watch 254 27"),
     (EPERM, "fanotify_mark 301 263; quotactl 179 60; quotactl_fd 443 443; swapon 167 224; swapoff 168 225"),
-    # Parts of the kernel with a long record of holes that no homework touches.
+    # Parts of the kernel that had many holes, and that no homework uses.
     (EPERM, "io_uring_setup 425 425; io_uring_enter 426 426; io_uring_register 427 427; bpf 321 280"),
     (EPERM, "io_setup 206 0; io_submit 209 2"),  # the contexts are the whole machine's, 65,536 of them
     (EPERM, "userfaultfd 323 282; perf_event_open 298 241; personality 135 92; memfd_secret 447 447"),
@@ -180,7 +180,7 @@ _libc.prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_u
 
 
 def prctl(option: int, first: int = 0, second: int = 0) -> int:
-    """prctl(2), with the unused arguments as the zeros that the kernel insists on; OSError on failure."""
+    """Call prctl(2), with the unused arguments as the zeros that the kernel insists on; raise OSError if it fails."""
     result = int(_libc.prctl(option, first, second, 0, 0))
     if result < 0:
         failure = ctypes.get_errno()
@@ -190,7 +190,7 @@ def prctl(option: int, first: int = 0, second: int = 0) -> int:
 
 @cache
 def program(machine: str = platform.machine()) -> bytes:
-    """The compiled filter for a machine, the same for all workers; OSError if there is no table for it."""
+    """Return the compiled filter for a machine, the same for all workers; raise OSError if there is no table for it."""
     if machine not in _MACHINES:
         raise OSError(f"there is no system call table for {machine}; known: {', '.join(_MACHINES)}")
     target = _MACHINES[machine]
@@ -207,7 +207,7 @@ def program(machine: str = platform.machine()) -> bytes:
 
 
 def refused(machine: str) -> list[tuple[str, int, int]]:
-    """The table for one machine: name, number and errno of each call that is refused, always or sometimes."""
+    """Return name, number and errno of each call that one machine refuses, always or sometimes."""
     column = _MACHINES[machine].column
     calls = []
     for errno, text in _TABLE:
@@ -260,5 +260,5 @@ def _answer_if(comparison: int, value: int, answer: int) -> list[bytes]:
 
 
 def _instruction(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
-    """What to do, how many instructions to skip if a comparison holds and if it does not, the operand."""
+    """Pack an instruction: code, how many to skip if a comparison holds and if it does not, operand."""
     return _INSTRUCTION.pack(code, then, otherwise, value)

@@ -89,7 +89,7 @@ _ARRAYS = (values.ArrayToken, values.TensorToken, Meta)
 
 
 def pack(value: object, caps: Caps = CAPS) -> bytes:
-    """The whole frame of a value, prefix included; Unsupported if the value cannot be sent."""
+    """Return the whole frame of a value, prefix included; raise Unsupported if the value cannot be sent."""
     packer = Packer(caps)
     packer.put(value, 0)
     header = _encode(packer.tokens)
@@ -103,7 +103,7 @@ def pack(value: object, caps: Caps = CAPS) -> bytes:
 
 
 def body_size(prefix: bytes, caps: Caps = CAPS) -> int:
-    """How many bytes follow a frame's first PREFIX bytes; WireError if no frame has that size."""
+    """Return how many bytes follow a frame's first PREFIX bytes; raise WireError if no frame has that size."""
     if len(prefix) != PREFIX:
         raise WireError(f"a frame begins with {PREFIX} bytes, {len(prefix)} came")
     size: int = _BODY.unpack(prefix)[0]
@@ -113,7 +113,7 @@ def body_size(prefix: bytes, caps: Caps = CAPS) -> int:
 
 
 def unpack(body: bytes | bytearray | memoryview, caps: Caps = CAPS) -> Value:
-    """The value in a frame's body (what follows the prefix); WireError for anything malformed."""
+    """Return the value in a frame's body (what follows the prefix); raise WireError if it is malformed."""
     view = memoryview(body)
     if not _HEADER.size < len(view) <= caps.frame_bytes:
         raise WireError(f"a body has {len(view)} bytes, allowed are 5 to {caps.frame_bytes}")

@@ -1,4 +1,4 @@
-"""The sender's half of the wire (wire.py): walks one value of exact types and collects what its frame is made of."""
+"""The sender's half of the wire: walk one value of exact types and collect the parts of its frame."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ def utf8_size(text: str) -> int:
 
 
 class Packer:
-    """Walks one value and collects its tokens and the memory they speak of."""
+    """Walks one value and collects its tokens and their memory."""
 
     def __init__(self, caps: Caps) -> None:
         self.caps = caps

@@ -84,7 +84,7 @@ class Call(_Message, tag_field="op", tag="call"):
     kwargs: dict[str, Any] = {}
     how: How = "plain"
     watch: bool = False
-    """Whether a plain call is to tell which inputs it changed."""
+    """True if a plain call is to tell which inputs it changed."""
     cotangent: Any = None
     seed: int | None = None
     id: int = 0
@@ -107,13 +107,13 @@ class Ready(_Message):
 
 
 class Loaded(_Message):
-    """What the submission defines, as name and kind, and what was noticed while it was loaded."""
+    """The names that the submission defines, each with its kind, and what was noticed while it was loaded."""
 
     names: dict[str, str]
     mentions: Annotated[list[tuple[str, _Index, _Index]], msgspec.Meta(max_length=MOST_TOLD)] = []
     """Forbidden names in the text, each with the index of its file and its line."""
     failed: Annotated[list[Raised], msgspec.Meta(max_length=MOST_TOLD)] = []
-    """What statements of a notebook, or imports of a file, raised."""
+    """Exceptions of a notebook's statements, or of a file's imports."""
     unset: Annotated[list[tuple[_Index, _Index]], msgspec.Meta(max_length=MOST_TOLD)] = []
     """Cell and line of statements that were not run, although something needs what they set."""
     several: Annotated[list[tuple[str, list[_Index]]], msgspec.Meta(max_length=MOST_TOLD)] = []
@@ -147,7 +147,7 @@ class CountResult(CallResult):
 
 
 class SelfTestResult(_Message):
-    """What each attack achieved; empty text for one that was refused."""
+    """The achievement of each attack; empty text for one that was refused."""
 
     achieved: dict[str, str]
 
@@ -231,7 +231,7 @@ def _type_of_done(request: Request | None) -> type[Any]:
 def _convert(value: Any, form: type[Any]) -> Any:
     """Return the value as this Struct; WireError if it has another form.
 
-    msgspec takes everything with a length and items for a mapping, arrays too, and stumbles over them.
+    msgspec takes an array for a mapping, and then fails with errors of other classes.
     """
     if type(value) is not dict or any(type(part) in _ARRAYS for name, part in value.items() if name != "value"):
         raise WireError("a reply without its parts")

@@ -1,4 +1,4 @@
-"""What may be said on the wire: value classes, caps, dtypes, memory of arrays, and the sentences of refusal.
+"""The values of the wire: classes, caps, dtypes, memory of arrays, and the sentences of refusal.
 
 This runs in the worker next to the student's code as well as on the trusted side. So nothing here asks a
 student's object anything that a class of theirs could answer: a type is recognised by identity, its name and
@@ -44,7 +44,7 @@ class Unsupported(Exception):
         self.path: list[str] = []
 
     def sentence(self, skip: int = 0) -> str:
-        """One sentence; `skip` leaves out outer steps, for a caller that wrapped the student's value."""
+        """Return one sentence; `skip` leaves out outer steps, for a caller that wrapped the student's value."""
         steps = self.path[skip:]
         where = ", ".join([*steps[:4], "…"] if len(steps) > 4 else steps)
         return f"{self.reason} ({where})" if where else self.reason
@@ -55,7 +55,7 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True)
 class Caps:
-    """What one frame may hold, checked on both ends. `items` may be lowered but not exceed MAX_ITEMS."""
+    """Bounds of one frame, checked on both ends. `items` may be lowered but not exceed MAX_ITEMS."""
 
     frame_bytes: int = 256 * 2**20  # of the body: header and data
     depth: int = 20  # of containers within containers
@@ -66,7 +66,7 @@ class Caps:
 
     @property
     def header_bytes(self) -> int:
-        """The header holds all text, some 32 bytes for each item, and room for one exception."""
+        """Return the size of the largest header: all text, some 32 bytes for each item, and one exception."""
         return self.text_bytes + 32 * self.items + 2**17
 
 
@@ -181,7 +181,7 @@ _resolve_neg, _to_numpy = torch.Tensor.resolve_neg, torch.Tensor.numpy
 
 
 def byte_count(shape: tuple[int, ...], itemsize: int, limit: int) -> int | None:
-    """Bytes of an array of that shape, or None if beyond the limit; asked before anything is allocated.
+    """Return the bytes of an array of that shape, None if beyond the limit; asked before anything is allocated.
 
     An axis of length 0 does not excuse the others: (0, 2**62) has no bytes, but no strides of 64 bits either.
     """
@@ -194,7 +194,7 @@ def byte_count(shape: tuple[int, ...], itemsize: int, limit: int) -> int | None:
 
 
 def numpy_name(array: Array) -> str:
-    """The wire's name for the dtype of an exact np.ndarray."""
+    """Return the wire's name for the dtype of an exact np.ndarray."""
     dtype = array.dtype
     name = _NUMPY_NAMES.get(dtype.str)
     if name is None or dtype.names is not None:
@@ -204,7 +204,7 @@ def numpy_name(array: Array) -> str:
 
 
 def torch_name(tensor: torch.Tensor) -> str:
-    """The wire's name for the dtype of an exact tensor; tensors without plain memory are refused."""
+    """Return the wire's name for the dtype of an exact tensor; refuse tensors without plain memory."""
     if tensor.is_nested:
         raise Unsupported("a nested tensor cannot be sent; return a list of tensors")
     if tensor.is_quantized:
@@ -220,14 +220,14 @@ def torch_name(tensor: torch.Tensor) -> str:
 
 
 def numpy_memory(array: Array) -> memoryview:
-    """The array's bytes in C order and this machine's byte order; copied only where they must be."""
+    """Return the array's bytes in C order and this machine's byte order; copied only where they must be."""
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return np.ascontiguousarray(array).data
 
 
 def torch_memory(tensor: torch.Tensor) -> memoryview:
-    """The tensor's bytes in C order, from any device; conjugate and negative views are computed."""
+    """Return the tensor's bytes in C order, from any device; conjugate and negative views are computed."""
     try:
         plain = _detach(tensor)
         if plain.dtype is torch.bfloat16:
@@ -239,14 +239,14 @@ def torch_memory(tensor: torch.Tensor) -> memoryview:
 
 
 def array_from(data: memoryview, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    """A new array of these bytes, of which there are exactly enough."""
+    """Return a new array of these bytes, of which there are exactly enough."""
     array = np.empty(shape, dtype)
     _fill(array, data)
     return array
 
 
 def tensor_from(data: memoryview, dtype: torch.dtype, shape: tuple[int, ...], grad: bool) -> torch.Tensor:
-    """A new tensor of these bytes, in memory of torch's own: kernels always see the same alignment."""
+    """Return a new tensor of these bytes, in torch's own memory: kernels always see the same alignment."""
     tensor = torch.empty(shape, dtype=dtype, device="cpu")  # whatever default device a student has set
     _fill((tensor.view(torch.int16) if dtype is torch.bfloat16 else tensor).numpy(), data)
     return tensor.requires_grad_() if grad else tensor
@@ -260,7 +260,7 @@ def _fill(target: Array, data: memoryview) -> None:
 
 
 def cleaned(value: Handle | Raised | Meta) -> Handle | Raised | Meta:
-    """The same, of exact plain types within the limits: a student can build these with any fields."""
+    """Return a copy of exact plain types within the limits: a student can build these with any fields."""
     if type(value) is Handle and type(value.id) is int and type(value.is_module) is bool:
         if 0 <= value.id < 2**63:
             return Handle(value.id, _cut(value.cls), value.is_module)
@@ -284,7 +284,7 @@ def _cleaned_frame(frame: Frame) -> Frame:
 
 
 def _cut(text: object, limit: int = LINE_BYTES) -> str:
-    """Text about a student's code, made sendable: lone surrogates escaped, cut to `limit` bytes."""
+    """Return text about a student's code in sendable form: lone surrogates escaped, cut to `limit` bytes."""
     if type(text) is not str:
         raise Unsupported("a description that is not plain text cannot be sent")
     return text[:limit].encode("utf-8", "backslashreplace")[:limit].decode("utf-8", "ignore")
@@ -296,7 +296,7 @@ _mro_of: Any = type.__dict__["__mro__"].__get__
 
 
 def class_name(cls: type) -> str:
-    """A class's own name as harmless text on one line."""
+    """Return a class's own name as harmless text on one line."""
     raw = str.encode(_name_of(cls), "utf-8", "backslashreplace").decode()  # the name may be a str subclass
     return "".join(c if c.isprintable() else "?" for c in raw[:80])
 
@@ -329,7 +329,7 @@ _BASES: tuple[tuple[type, str], ...] = (
 
 
 def refusal(value: object) -> str:
-    """Why a value of this type cannot be sent, said without running any of its code."""
+    """Return why a value of this type cannot be sent, without running any of its code."""
     cls = type(value)
     for refused, sentence in _REFUSED:
         if cls is refused:

@@ -1,7 +1,7 @@
 """The student's side: one process, one submission, behind walls. Nothing it says is believed, only judged.
 
-What it holds: a copy of the submission, and torch. What it never holds: a test, a reference, an expected value, a
-weight, a secret. So it may run anything.
+It holds a copy of the submission, and torch. It never holds a test, a reference, an expected value, a weight or a
+secret. So it may run anything.
 
 It answers the requests of wire/protocol.py on one stream, strictly one reply to one request. The first message (ready,
 or which wall failed) answers no request. A reply that cannot be packed (an object that is not a plain value) becomes a
@@ -35,8 +35,8 @@ from softmark.sandbox.wire.protocol import (
 )
 from softmark.sandbox.worker import calls, devices, exceptions, forbidden, loading, operators, reset, self_test
 
-# What homework reaches for. Imported before the fork: no import cost on anybody's clock, and it works even where a
-# worker's own user could not read the interpreter's directory.
+# Modules that homework uses. They are imported before the fork: nobody's clock pays for the import, and it works even
+# where a worker's own user cannot read the interpreter's directory.
 _PRELOADED = (
     *"abc array base64 bisect calendar cmath collections contextlib copy csv dataclasses datetime decimal enum".split(),
     *"fractions functools glob hashlib heapq inspect io itertools json linecache logging math numbers operator".split(),
@@ -56,7 +56,7 @@ def preload() -> None:
 
 @cache
 def streams() -> dict[str, TextIO]:
-    """The text streams of a worker, made over a pipe as its own are; in the zygote already, for it takes 0.2 ms."""
+    """Return the text streams of a worker, made over a pipe. The zygote makes them, because that takes 0.2 ms."""
     end, pipe = os.pipe()
     made: dict[str, TextIO] = {}
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
@@ -71,7 +71,7 @@ def streams() -> dict[str, TextIO]:
 
 
 def run(walls: Walls, parent: int, wire_fd: int, out: int, err: int) -> NoReturn:
-    """The life of a freshly forked worker."""
+    """Run a freshly forked worker until its wire ends."""
     try:
         _redirect(out, err)
         try:
@@ -95,7 +95,7 @@ def _redirect(out: int, err: int) -> None:
 
 
 def serve_spawned(directory: str, requests: int, replies: int) -> None:
-    """The life of a worker that was started as a program, without walls."""
+    """Run a worker that was started as a program, without walls."""
     _send(replies, done_value(0, Ready()))
     Worker(directory).serve(requests, replies)
 
@@ -184,7 +184,7 @@ def _write(descriptor: int, frame: bytes) -> None:
 
 
 def _receive(descriptor: int) -> Request | None:
-    """The next request; None at the end of the stream."""
+    """Return the next request; None at the end of the stream."""
     prefix = _read(descriptor, wire.PREFIX)
     if prefix is None:
         return None
@@ -202,4 +202,4 @@ def _read(descriptor: int, size: int) -> bytes | None:
             return None
         parts.append(part)
         size -= len(part)
-    return b"".join(parts)  # of one part, which is the rule, this is no copy
+    return b"".join(parts)  # this copies nothing if there is one part, as there mostly is

@@ -1,4 +1,4 @@
-"""Runs a file of the student's so that an import which fails costs only what uses it. Runs in the worker.
+"""Run a student's file so that an import which fails costs only what uses it. Runs in the worker.
 
 A library that is not installed here (for plots, mostly) must not cost the parts that do without it. So the names that a
 failed import would have set stand for something absent: in a call it raises what the import raised, and a statement
@@ -73,7 +73,7 @@ def absence_of(thing: Absent) -> Exception:
 
 
 def is_absence(error: BaseException) -> bool:
-    """Whether something is missing here that only this machine lacks."""
+    """Return whether something is missing that only this machine lacks."""
     return isinstance(error, ImportError) or (isinstance(error, NameError) and error.name in _OF_NOTEBOOKS)
 
 
@@ -100,7 +100,7 @@ def run(
 ) -> list[Exception]:
     """Execute the code of this source, or of these statements; return what its imports raised, each error once.
 
-    What fails for another reason is raised.
+    Raise what fails for another reason.
     """
     failures: dict[str, Exception] = {}
     rest: list[ast.stmt] | None = None
@@ -130,7 +130,7 @@ def run(
 
 
 def _absence_behind(error: Exception, statement: CodeType, namespace: dict[str, Any]) -> Exception | None:
-    """The error, or that of an absent thing which the statement uses: a library may raise another error over it."""
+    """Return the error, or that of an absent thing in the statement: a library may raise another error over it."""
     if is_absence(error):
         return error
     used = (namespace.get(name) for name in _names(statement, "LOAD_"))
@@ -138,14 +138,14 @@ def _absence_behind(error: Exception, statement: CodeType, namespace: dict[str, 
 
 
 def _compiled(body: list[ast.stmt], like: CodeType) -> CodeType:
-    """The statements as code of the same file, under the same `from __future__ import …`."""
+    """Return the statements as code of the same file, under the same `from __future__ import …`."""
     flags = like.co_flags & (_FUTURE | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     code: CodeType = compile(ast.Module(body, []), like.co_filename, "exec", flags, dont_inherit=True)
     return code
 
 
 def _failed_statement(error: Exception, code: CodeType, body: list[ast.stmt]) -> int | None:
-    """The index of the statement that the error came from, through whatever functions."""
+    """Return the index of the statement that the error came from, through whatever functions."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code is not code:
         trace = trace.tb_next
@@ -163,14 +163,14 @@ def _start(node: ast.stmt) -> tuple[int, int]:
 
 
 def _set_on_the_way(error: Exception, code: CodeType) -> set[str]:
-    """The names in the module that functions of the file would have set, had the error not passed through them."""
+    """Return the names that functions of the file would have set in the module without the error."""
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     own = [inner for inner in codes if inner.co_filename == code.co_filename and inner is not code]
     return {i.argval for inner in own for i in dis.get_instructions(inner) if i.opname == "STORE_GLOBAL"}
 
 
 def _names(code: CodeType, operations: str) -> set[str]:
-    """The names in the module that a statement loads, or those that it stores."""
+    """Return the names in the module that a statement loads, or those that it stores."""
     instructions = dis.get_instructions(code)
     return {i.argval for i in instructions if i.opname in (f"{operations}NAME", f"{operations}GLOBAL")}
 
@@ -197,14 +197,14 @@ class _OwnFiles:
 
 
 def forget(directory: str) -> None:
-    """Files in this directory are no longer found in the forgiving way."""
+    """Stop finding files in this directory in the forgiving way."""
     sys.path_hooks[:] = [hook for hook in sys.path_hooks if hook != _OwnFiles(directory)]
     for path in [path for path in sys.path_importer_cache if path.startswith(directory)]:
         del sys.path_importer_cache[path]
 
 
 _failures: list[Exception] = []
-"""What imports have raised, in the files that were run since the last `tolerated`."""
+"""The exceptions of imports in the files that were run since the last `tolerated`."""
 
 
 def execute_file(code: CodeType, source: bytes, namespace: dict[str, Any]) -> None:
@@ -214,7 +214,7 @@ def execute_file(code: CodeType, source: bytes, namespace: dict[str, Any]) -> No
 
 @contextmanager
 def tolerated(directory: str) -> Iterator[list[Exception]]:
-    """While this lasts a submission is loaded: its files may lack imports, and these are what they raised."""
+    """Load a submission inside this block: its files may lack imports. Yield what those imports raised."""
     _failures.clear()
     Absent.loading = True
     sys.path_hooks.insert(0, _OwnFiles(directory))

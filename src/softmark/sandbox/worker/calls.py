@@ -32,7 +32,7 @@ from softmark.sandbox.worker.devices import CPU, Device, Pretended, map_tensors,
 from softmark.sandbox.worker.loading import SubmissionModule
 from softmark.sandbox.worker.warned import at_the_students_line
 
-_COMPUTES = ("plain", "vjp", "count_ops")  # the ways whose value belongs where it was computed from
+_COMPUTES = ("plain", "vjp", "count_ops")  # ways whose value must be on the device of the inputs
 
 
 class Missing(Exception):
@@ -82,7 +82,7 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
 
 
 def _find(submission: SubmissionModule, target: Any, method: str | None) -> tuple[Callable[..., Any], Any]:
-    """The callable, and the module object whose parameters its gradients may reach (or None)."""
+    """Return the callable, and the module object whose parameters its gradients may reach (or None)."""
     if isinstance(target, Handle):
         thing = submission.held(target)
     elif hasattr(submission.module, target):
@@ -121,9 +121,9 @@ def _check_signature(function: Callable[..., Any], args: tuple[Any, ...], kwargs
 
 
 def _takes(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether an ordinary function or method clearly takes these arguments: seen at once, its signature is slow."""
+    """Return whether an ordinary function or method clearly takes these arguments: to ask for its signature is slow."""
     function, given = (target.__func__, 1 + len(args)) if type(target) is MethodType else (target, len(args))
-    if type(function) is not FunctionType or function.__dict__:  # where a decorator keeps another signature
+    if type(function) is not FunctionType or function.__dict__:  # a decorator keeps another signature in there
         return False
     code = function.__code__
     if given > code.co_argcount or code.co_posonlyargcount or code.co_kwonlyargcount:
@@ -144,7 +144,7 @@ def _vjp(
     kwargs = {name: _leaf(value) for name, value in kwargs.items()}
     parameters = dict(owner.named_parameters()) if owner is not None else {}
     torch.set_grad_enabled(True)  # an earlier call of the same test may have switched gradients off
-    # Copies: whether an input is changed in place is asked by other tests, and autograd allows it of no leaf.
+    # Copies, because autograd allows no leaf to be changed in place. Other tests ask whether inputs are changed.
     value = function(*map_tensors(args, torch.Tensor.clone), **map_tensors(kwargs, torch.Tensor.clone))
     wanted = [*args, *kwargs.values(), *parameters.values()]
     torch.set_grad_enabled(True)  # and so may this call
@@ -165,7 +165,7 @@ def _leaf(value: Any) -> Any:
 
 
 def _parts(value: Any) -> list[Any]:
-    """What a nested value consists of, in order."""
+    """Return what a nested value consists of, in order."""
     if isinstance(value, list | tuple):
         return [part for item in value for part in _parts(item)]
     if isinstance(value, dict):
@@ -174,7 +174,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _gradients(value: Any, cotangent: Any, wanted: list[Any]) -> list[Any]:
-    """None for what is no tensor, is not reached, or when the value does not fit the cotangent."""
+    """Return the gradients; None for what is no tensor or not reached, or if the value does not fit the cotangent."""
     gradients: list[Any] = [None] * len(wanted)
     outputs, cotangents = _parts(value), _parts(cotangent)
     if len(outputs) != len(cotangents):
@@ -212,7 +212,7 @@ def _weights(module: nn.Module, which: str, given: dict[str, torch.Tensor] | Non
 class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nothing is compiled here; the default would import torch's compiler, which takes a second."""
+        """Return True: nothing is compiled here, and the default would import torch's compiler for a second."""
         return False
 
     def __init__(self) -> None:
@@ -235,7 +235,7 @@ def _count_ops(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 def _elsewhere(
     function: Callable[..., Any], owner: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device
 ) -> dict[str, Any]:
-    """On the device in use if it is not the CPU, where everything is in its place."""
+    """Call on the device in use if it is not the CPU, where everything is in its place."""
     elsewhere = Pretended() if device.name == CPU else device
     if owner is not None:
         elsewhere.settle(owner)
@@ -250,7 +250,7 @@ def _describe(tensor: torch.Tensor) -> Meta:
 
 
 def _copied(value: Any) -> Any:
-    """Values as they arrive, whose tensors and arrays the call may change."""
+    """Copy values as they arrive, whose tensors and arrays the call may change."""
     if isinstance(value, torch.Tensor):
         return value.clone()
     if isinstance(value, np.ndarray):
@@ -263,7 +263,7 @@ def _copied(value: Any) -> Any:
 
 
 def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> dict[str, Any]:
-    """The inputs that are not what they were, and what a tensor of the same kind is now; an object's handle stays."""
+    """Return each changed input by name, and its new value if it is a tensor of the same shape and dtype, or None."""
     names = [f"argument {position + 1}" for position in range(len(before[0]))] + list(before[1])
     old = [*before[0], *before[1].values()]
     new = [*after[0], *after[1].values()]

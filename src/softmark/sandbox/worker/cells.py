@@ -1,4 +1,4 @@
-"""Runs a notebook inside its worker: its cells, in their order, as one module.
+"""Run a notebook inside its worker: its cells, in their order, as one module.
 
 By default only what defines (statements.py), each statement by itself, so that what fails costs only what it would have
 set: a library that is not installed here, a cell that was left half written. A statement that asks for a name which
@@ -93,7 +93,7 @@ class CellRun:
         self._note_unset(others, needed, vars(module))
 
     def _run_statements(self, statements: list[Statement], namespace: dict[str, Any]) -> None:
-        """Each in its turn, and those that lacked a name once more as long as that gets any further."""
+        """Run each statement in its turn, and those that lacked a name again as long as that gets any further."""
         latest: dict[str, int] = {}
         waiting = list(enumerate(statements))
         while waiting:
@@ -106,7 +106,7 @@ class CellRun:
                     exec(statement.code, namespace)
                 except NameError as error:
                     lacking.append((turn, statement, error))
-                except BaseException as error:  # whatever it is, it is this statement's
+                except BaseException as error:  # whatever a statement raises is its own
                     self._note_failure(error, statement.cell, statement.code.co_firstlineno)
                     if isinstance(error, ImportError):
                         absent.stand_in(statement.sets, error, namespace)
@@ -133,7 +133,7 @@ class CellRun:
 
     @property
     def _flags(self) -> int:
-        """The `from __future__ import …` of all cells: Jupyter too applies them to the cells that follow."""
+        """Return the `from __future__ import …` of all cells: Jupyter too applies them to the cells that follow."""
         flags = 0
         for node in (node for tree in self.trees for node in tree.body):
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
@@ -144,7 +144,7 @@ class CellRun:
     def _note_failure(self, error: BaseException, cell: int, line: int = 1) -> None:
         told = exceptions.describe(error, self._scratch)
         if isinstance(error, ImportError) and any(told.message == earlier.message for earlier in self._failed):
-            return  # one library that is not there is told once, not for every line that uses it
+            return  # an absent library is told once, not for every line that uses it
         frames = told.frames or (Frame(self._asked.names[cell], line, "", ""),)
         self._failed.append(Raised(told.cls, told.message, frames, told.notes))
 
@@ -155,7 +155,7 @@ class CellRun:
                 cells.append(cell)
 
     def _note_unset(self, others: list[tuple[int, ast.stmt]], needed: set[str], namespace: dict[str, Any]) -> None:
-        """Where the statements are whose work is missing now: the last one for each name."""
+        """Note where the statements are whose work is missing now: the last one for each name."""
         places: dict[str, tuple[int, int]] = {}
         for cell, node in others:
             stored, changed = left_out(node)
@@ -165,7 +165,7 @@ class CellRun:
 
 
 def _without_checks(trees: list[ast.Module]) -> list[ast.Module]:
-    """The cells without what a starter checks itself with: softmark is imported, and called, by nobody here."""
+    """Return the cells without imports and calls of softmark, with which a starter checks itself."""
     ours = [node for tree in trees for node in tree.body if _imports_softmark(node)]
     names = {(alias.asname or alias.name).partition(".")[0] for node in ours for alias in node.names}
     for tree in trees:
@@ -184,7 +184,7 @@ def _imports_softmark(node: ast.stmt) -> TypeGuard[ast.Import | ast.ImportFrom]:
 
 
 def _finish(result: Any) -> None:
-    """See a cell with a top-level `await` through. There is no event loop: what really waits cannot be waited for."""
+    """Run a cell with a top-level `await` to its end. There is no event loop, so nothing can really wait."""
     if inspect.iscoroutine(result):
         try:
             while True:
@@ -199,7 +199,7 @@ _LINE = re.compile(r"\s*(?:[%!?]|[\w., ]+=\s*[%!])|.*\?\s*(?:#.*)?$")  # %magic,
 
 
 def parse_cell(text: str, file: str) -> ast.Module:
-    """The syntax tree of a cell, without magics; SyntaxError, with its line, if it is no Python."""
+    """Return the syntax tree of a cell, without magics; raise SyntaxError, with its line, if it is no Python."""
     if "\0" in text:
         raise SyntaxError("a NUL character", (file, text.count("\n", 0, text.index("\0")) + 1, 0, ""))
     lines = re.split(r"\r\n|\r|\n", text)
@@ -217,7 +217,7 @@ def parse_cell(text: str, file: str) -> ast.Module:
 
 
 def _blank(lines: list[str], index: int) -> bool:
-    """Whether that line is IPython's; if so it, and the lines it goes on in, are replaced by nothing."""
+    """Blank a line if it is IPython's, with the lines it goes on in; return whether it was."""
     if not 0 <= index < len(lines) or not _LINE.match(lines[index]):
         return False
     goes_on = lines[index].endswith("\\")

@@ -45,7 +45,7 @@ class Device:
         """Put back the state that is the device's own."""
 
     def send(self, value: Any) -> Any:
-        """The value with its tensors on this device."""
+        """Return the value with its tensors on this device."""
         return value
 
     def settle(self, module: nn.Module) -> None:
@@ -55,16 +55,16 @@ class Device:
         return True
 
     def fetch(self, value: Any) -> Any:
-        """The value with its tensors in main memory."""
+        """Return the value with its tensors in main memory."""
         return value
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While the student's code runs."""
+        """Prepare the device while the student's code runs in this block."""
         yield
 
     def require(self, value: Any) -> None:
-        """WrongDevice if a tensor of an answer is not here."""
+        """Raise WrongDevice if a tensor of an answer is not here."""
         for tensor in tensors_in(value):
             if not self.holds(tensor):
                 raise WrongDevice(f"{tensor.device}, expected {self.name}")
@@ -119,7 +119,7 @@ class Pretended(Device):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        self._mode = OtherDevice()  # each call's own: what it knows of a call's tensors means nothing to the next
+        self._mode = OtherDevice()  # a new one for each call: it remembers the call's tensors
         with self._mode:
             yield
 
@@ -138,7 +138,7 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
 
 
 def map_tensors(value: Any, change: Callable[[torch.Tensor], Any], depth: int = CAPS.depth) -> Any:
-    """The value with its tensors changed. What is nested deeper than the wire takes is left for the wire to refuse."""
+    """Return the value with its tensors changed. What is nested deeper than the wire takes is left as it is."""
     if isinstance(value, torch.Tensor):
         return change(value)
     if depth and type(value) in (list, tuple):
@@ -157,7 +157,7 @@ _DEVICE_OF = torch.Tensor.device.__get__
 
 
 def place(tensor: torch.Tensor) -> torch.Tensor:
-    """From now on, this tensor is on the other device."""
+    """Mark a tensor as one on the other device."""
     setattr(tensor, _MARK, True)
     return tensor
 
@@ -172,10 +172,10 @@ class OtherDevice(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self._mapped: dict[int, torch.UntypedStorage] = {}
-        """What torch.vmap and its kin computed on the other device, by its address: they hand it out unmarked."""
+        """Tensors that torch.vmap and its kin computed on the other device, by address: they hand them out unmarked."""
 
     def has(self, tensor: torch.Tensor) -> bool:
-        """Whether a tensor is on the other device."""
+        """Return whether a tensor is on the other device."""
         plain = _unwrapped(tensor)
         return is_elsewhere(plain) or (bool(self._mapped) and plain.untyped_storage().data_ptr() in self._mapped)
 
@@ -215,7 +215,7 @@ class OtherDevice(TorchFunctionMode):
     def _wanted_device(
         self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[torch.device | None, tuple[Any, ...], dict[str, Any]]:
-        """The device that the call names, if any, and the call with its numbers kept on the CPU."""
+        """Return the device that the call names, if any, and the call with its numbers kept on the CPU."""
         target: torch.device | None = None
         if kwargs.get("device") is not None:
             target = torch.device(kwargs["device"])
@@ -233,7 +233,7 @@ class OtherDevice(TorchFunctionMode):
 
 
 def _unwrapped(tensor: torch.Tensor) -> torch.Tensor:
-    """What is inside a tensor of torch.vmap and its kin, which wrap it anew for every step and lose its mark."""
+    """Return the tensor inside one of torch.vmap and its kin, which wrap it anew for every step and lose its mark."""
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         tensor = torch._C._functorch.get_unwrapped(tensor)
     return tensor

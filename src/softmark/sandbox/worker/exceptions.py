@@ -35,7 +35,7 @@ def describe(error: BaseException, scratch: str) -> Raised:
 
 
 def is_memory(error: BaseException) -> bool:
-    """Whether it says that memory was refused: Python's own error, torch's wording of it, or the system's number."""
+    """Return whether it says that memory was refused: Python's own error, torch's wording, or the system's number."""
     if isinstance(error, MemoryError):
         return True
     if type(error) is OSError:
@@ -46,13 +46,13 @@ def is_memory(error: BaseException) -> bool:
 def _message(error: BaseException) -> str:
     try:
         text = str(error)
-    except BaseException as another:  # a message that cannot be made is a fact about the student's exception
+    except BaseException as another:  # the student's class may fail to make its message
         return f"(its message could not be made: {_type_name(type(another))[:_NAME]})"
     return text if type(text) is str else "(its message is not a string)"
 
 
 def _frames(trace: TracebackType | None, scratch: str) -> tuple[Frame, ...]:
-    """The innermost of the student's own frames, outermost first."""
+    """Return the innermost of the student's own frames, outermost first."""
     own = []
     for frame, line in traceback.walk_tb(trace):
         file = frame.f_code.co_filename
@@ -63,14 +63,14 @@ def _frames(trace: TracebackType | None, scratch: str) -> tuple[Frame, ...]:
 
 
 def _passed(trace: TracebackType | None) -> tuple[str, ...]:
-    """The modules of TELLING that the exception passed through."""
+    """Return the modules of TELLING that the exception passed through."""
     names = (frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(trace))
     modules = {f"{name}." for name in names if type(name) is str}
     return tuple(known for known in TELLING if any(module.startswith(f"{known}.") for module in modules))
 
 
 def _syntax_frame(error: BaseException, scratch: str) -> tuple[Frame, ...]:
-    """A syntax error has no frame; its place is in the error itself."""
+    """Return the place of a syntax error: it has no frame, so the place is in the error itself."""
     if not isinstance(error, SyntaxError) or type(error.filename) is not str or type(error.lineno) is not int:
         return ()
     if not error.filename.startswith(scratch + os.sep):

@@ -41,7 +41,7 @@ UNSEEN = {
     THREAD: "starts a thread, in which forbidden functions cannot be seen: do without",
     UNWATCHED: "switches off what sees forbidden functions: do without",
 }
-"""What is refused because nothing can be seen in it, in words."""
+"""Uses that are refused because nothing can be seen in them, in words."""
 _BACKWARD = {"torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward"}
 
 
@@ -68,13 +68,15 @@ class Guard:
         for name in {name for rule in rules for name in rule.names}:
             _close(name)
         if rules:
-            gates.close(vars(torch._ops.OpOverload)["decompose"], _look_at_operator)  # it may know a way in Python
+            gates.close(
+                vars(torch._ops.OpOverload)["decompose"], _look_at_operator
+            )  # it may lead past the dispatcher
             _close_compiled()
             _close_unseen()
 
     @contextmanager
     def watching(self, function: str) -> Iterator[None]:
-        """Forbidden uses inside this block raise, even if the student's code swallows the exception."""
+        """Raise forbidden uses inside this block, even if the student's code swallows the exception."""
         if function not in self._watches:
             rules = [rule for rule in self._rules if not rule.functions or function in rule.functions]
             self._watches[function] = _Watch(rules) if rules else None
@@ -122,15 +124,15 @@ class _Watch:
 
     @property
     def complete(self) -> bool:
-        """Whether every name is looked at in every thread and mode."""
+        """Return whether every name is looked at in every thread and mode."""
         return not self._unseen
 
     def mode(self) -> Any:
-        """What else must be entered while this watch is kept."""
+        """Return a context that must be entered while this watch is kept."""
         return nullcontext() if self.complete else _Mode(self, self._unseen)
 
     def called(self, operator: str) -> str:
-        """The name in the rules that stands for an operator, or its own."""
+        """Return the name in the rules that stands for an operator, or its own."""
         return self._called.get(operator, operator)
 
     def report(self, name: str) -> NoReturn:
@@ -201,7 +203,7 @@ def _refuse(what: str, *, even_if_complete: bool) -> None:
 
 
 def _kernel(operator: str) -> operators.Kernel:
-    """What stands in the place of a forbidden operator's kernels."""
+    """Return the kernel that takes the place of a forbidden operator's."""
 
     def refused(*args: Any, **kwargs: Any) -> NoReturn:
         if _Present.watch is not None:
@@ -250,7 +252,7 @@ def _close_unseen() -> None:
 
 
 class _AutogradEngine:
-    """Autograd's engine, which whoever knows where it is can call without any function of torch's."""
+    """Autograd's engine: code that knows where it is can call it without any function of torch's."""
 
     def __init__(self, engine: Any, name: str) -> None:
         self._engine, self._name = engine, name
@@ -264,12 +266,12 @@ class _AutogradEngine:
 
 
 def _operator_of(thing: Any) -> str:
-    """The operator that a function of C calls, as far as its name tells."""
+    """Return the operator that a function of C calls, as far as its name tells."""
     return f"aten::{getattr(thing, '__name__', '')}"
 
 
 def _resolve(dotted: str) -> Any:
-    """The object a dotted name stands for; rules are checked when the homework is loaded, so it exists."""
+    """Return the object a dotted name stands for; it exists, because rules are checked with the homework."""
     module, _, rest = dotted.partition(".")
     thing: Any = importlib.import_module(module)
     for part in rest.split("."):

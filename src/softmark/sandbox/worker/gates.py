@@ -1,4 +1,4 @@
-"""Looks at every call of a Python function, by whatever name, saved reference, thread or mode of torch it comes.
+"""Look at every call of a Python function, by whatever name, saved reference, thread or mode of torch it comes.
 
 The function stays the object that it is. Its code is replaced by two lines that ask the gate, which looks at the
 arguments and then runs the code that was there. `open_all` puts that code back.
@@ -11,14 +11,14 @@ from types import CodeType, FunctionType
 from typing import Any
 
 Look = Callable[[tuple[Any, ...]], None]
-"""Is shown the positional arguments of a call, and raises if it must not be made."""
+"""A function that is shown the positional arguments of a call, and raises if it must not be made."""
 
 _CLOSED: dict[FunctionType, tuple[CodeType, list[Look]]] = {}
 """The functions that have a gate, each with its own code and with who looks."""
 
 
 def close(function: FunctionType, look: Look) -> None:
-    """From now on, let each call of the function be looked at first."""
+    """Let each further call of the function be looked at first."""
     if function in _CLOSED:
         _CLOSED[function][1].append(look)
         return
@@ -52,7 +52,7 @@ def _asks(*args: Any, **kwargs: Any) -> Any:
 
 
 def _asking(gate: Callable[..., Any], instead_of: CodeType) -> CodeType:
-    """Code that calls the gate, at the place of other code."""
+    """Return code that calls the gate, to take the place of other code."""
     own = _asks.__code__
     return own.replace(
         co_consts=tuple(gate if constant == "the gate" else constant for constant in own.co_consts),

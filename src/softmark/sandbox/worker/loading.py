@@ -1,4 +1,4 @@
-"""Loads a submission inside its worker, as the module it says it is.
+"""Load a submission inside its worker, as the module it says it is.
 
 The file is executed from its path in the scratch directory, under its own name, with that directory at the *end* of
 the module search path: a `random.py` handed in beside it cannot stand in for the library's. There is no `__main__`.
@@ -54,7 +54,7 @@ class SubmissionModule:
         return structs.replace(self._noticed, names=kinds)
 
     def keep(self, thing: Any, number: int) -> Handle:
-        """`number` is that of the request which made it: no other request's object is ever meant by it."""
+        """Keep an object under the number of the request that made it, which no other request has."""
         from torch import nn
 
         self._objects[number] = thing

@@ -1,4 +1,4 @@
-"""Refuses operators of torch below Python: in its dispatcher, which every caller comes through.
+"""Refuse operators of torch below Python: in its dispatcher, which every caller comes through.
 
 While operators are refused, a kernel that raises stands in the place of each, for every way in which the dispatcher may
 choose one. It makes no difference whether Python, a script, another thread, C++ or a transformation such as vmap calls
@@ -35,7 +35,7 @@ class _RefusedOperators:
 
 @functools.cache
 def operators() -> Mapping[str, tuple[str, ...]]:
-    """The full names of torch's operators, by their names without overload: "aten::lstm" has two."""
+    """Return the full names of torch's operators by their names without overload: "aten::lstm" has two."""
     found: dict[str, tuple[str, ...]] = {}
     for full in torch._C._dispatch_get_all_op_names():
         name = full.partition(".")[0]
@@ -50,7 +50,7 @@ def sorted_names() -> tuple[str, ...]:
 
 
 def matching(patterns: tuple[str, ...]) -> frozenset[str]:
-    """The operators that these patterns name: "aten::lstm", or "aten::_scaled_dot_product_*"."""
+    """Return the operators that these patterns name: "aten::lstm", or "aten::_scaled_dot_product_*"."""
     names = {pattern for pattern in patterns if pattern in operators()}
     for pattern in patterns:
         beginning = _WILDCARD.split(pattern, maxsplit=1)[0]
@@ -74,7 +74,7 @@ def _beginning_with(text: str) -> Iterator[str]:
 
 
 def refuse(names: frozenset[str], kernel_of: Callable[[str], Kernel]) -> None:
-    """From now on these operators, and no others, run the kernel that is made for them."""
+    """Put a kernel of ours in the place of these operators, and of no others, until the next call."""
     if names == _RefusedOperators.names:
         return
     allow_all()

@@ -1,4 +1,4 @@
-"""Puts back what a student's code may have changed globally, before each test, inside the worker.
+"""Put back what a student's code may have changed globally, before each test, inside the worker.
 
 A convenience for honest code (a default dtype set in part 1 must not spoil part 4), not a wall: a test that fails in a
 worker another part has used is judged again in a fresh one.
@@ -32,7 +32,7 @@ class Snapshot:
         return cls(os.getcwd(), dict(os.environ), _entries(), sys.getrecursionlimit(), np.geterr())
 
     def restore(self, seed: int) -> None:
-        """Everything as it was, and the random generators at `seed`."""
+        """Restore everything, and set the random generators to `seed`."""
         self._go_back()
         if _entries() != self.entries:
             os.environ.clear()
@@ -69,5 +69,5 @@ class Snapshot:
 
 
 def _entries() -> dict[Any, Any]:
-    """The environment as Python keeps it, in bytes: to decode it takes longer than all the rest of this page."""
+    """Return the environment as Python keeps it, in bytes: to decode it would take longer than all else here."""
     return dict(getattr(os.environ, "_data", os.environ))

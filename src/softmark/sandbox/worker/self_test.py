@@ -1,4 +1,4 @@
-"""What this machine can promise, found out by attacking it.
+"""Attack this machine from inside a worker, to find out what it can promise.
 
 Kernels, containers and users differ, and no list of features says what really holds. So before anything is graded,
 softmark's own six attacks are made from inside a worker, through the real path a student's code takes:
@@ -73,7 +73,7 @@ def _write(directory: str) -> str:
 
 
 def _leave_daemon() -> None:
-    """A grandchild, in a session of its own if that is to be had, with nothing open, asleep for an hour."""
+    """Leave a grandchild asleep for an hour, with nothing open and in a session of its own if that is to be had."""
     if os.fork() == 0:
         with contextlib.suppress(PermissionError):
             os.setsid()

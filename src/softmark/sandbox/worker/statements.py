@@ -1,4 +1,4 @@
-"""Which statements of a notebook define something, and what each of them sets and needs. Runs in the worker.
+"""Find the statements of a notebook that define something, and what each of them sets and needs. Runs in the worker.
 
 A notebook is a lab book: between the definitions stand experiments, plots, prints and training runs. What grading wants
 of it are its imports, functions and classes, and those assignments that one of these needs: a constant that a function
@@ -36,7 +36,7 @@ class Statement:
     uses: frozenset[str]
     """Names that must be there when a function that it defines is called."""
     defines: bool
-    """Whether it is run without being needed."""
+    """True if it is run without being needed."""
     decorated: bool
 
 
@@ -51,13 +51,13 @@ class NotebookNames:
         self._own = self.classes | {node.name for node in functions}
         looping = _looping([*functions, *classes])
         self._busy = looping & {node.name for node in functions}
-        """What is not to be called: functions that loop, and whatever was made with something of the notebook's own."""
+        """Names that are not to be called: functions that loop, and things that were made with the notebook's own."""
         for node in inner:
             if isinstance(node, _ASSIGNMENTS) and node.value is not None:
                 self._note_made(_stored(node), node.value)
 
     def may_run(self, expression: ast.expr | None) -> bool:
-        """Whether nothing in it may take long, as far as one can see."""
+        """Return whether nothing in it may take long, as far as one can see."""
         return expression is None or all(self._is_harmless(node) for node in _evaluated(expression))
 
     def _note_made(self, names: set[str], value: ast.expr) -> None:
@@ -77,7 +77,7 @@ class NotebookNames:
 
 
 def trimmed(node: ast.stmt, own: NotebookNames) -> ast.stmt | None:
-    """The statement without what only does something; None if nothing is left of it."""
+    """Return the statement without what only does something; None if nothing is left of it."""
     if isinstance(node, _DEFINITIONS):
         return node
     if isinstance(node, _ASSIGNMENTS):
@@ -98,7 +98,7 @@ def trimmed(node: ast.stmt, own: NotebookNames) -> ast.stmt | None:
 
 
 def compiled(cell: int, node: ast.stmt, file: str, flags: int, own: NotebookNames) -> Statement:
-    """The statement, ready to run; SyntaxError for what only a compiler sees (a `return` outside a function)."""
+    """Compile a statement; raise SyntaxError for what only a compiler sees (a `return` outside a function)."""
     code = compile(ast.Module([node], []), file, "exec", flags, dont_inherit=True)
     needs, uses = _names(code)
     inner = list(_nested(node))
@@ -115,7 +115,7 @@ def compiled(cell: int, node: ast.stmt, file: str, flags: int, own: NotebookName
 
 
 def what_is_needed(statements: list[Statement], wanted: frozenset[str]) -> tuple[list[Statement], set[str]]:
-    """The statements to run, in their order, and all names that they, and what is wanted of them, look for."""
+    """Return the statements to run, in their order, and all names that they and `wanted` need."""
     needed = set(wanted)
     run = [statement.defines for statement in statements]
     grows = True
@@ -133,19 +133,19 @@ def what_is_needed(statements: list[Statement], wanted: frozenset[str]) -> tuple
 
 
 def left_out(node: ast.stmt) -> tuple[set[str], set[str]]:
-    """The names that a statement would have set, and those whose things it would have changed."""
+    """Return the names that a statement would have set, and those whose things it would have changed."""
     return _stored(node), {root for part in _nested(node) for root in _changed(part)}
 
 
 def root_of(expression: ast.expr) -> str:
-    """The name at the beginning of `name.attribute(…)[…]`, empty if there is none."""
+    """Return the name at the beginning of `name.attribute(…)[…]`, empty if there is none."""
     while isinstance(expression, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
         expression = expression.func if isinstance(expression, ast.Call) else expression.value
     return expression.id if isinstance(expression, ast.Name) else ""
 
 
 def _nested(node: ast.stmt) -> Iterator[ast.stmt]:
-    """The statement and those inside it that belong to the module itself, not to a function or a class, in order."""
+    """Yield the statement and those inside it that belong to the module itself, not to a function or a class."""
     waiting: list[ast.AST] = [node]  # no recursion: a chain of `elif` is as deep as it is long
     while waiting:
         place = waiting.pop()
@@ -156,7 +156,7 @@ def _nested(node: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _looping(definitions: Sequence[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]) -> set[str]:
-    """The functions and classes that loop or call themselves, or use one that does."""
+    """Return the functions and classes that loop or call themselves, or use one that does."""
     used = [(node.name, _named(node)) for node in definitions]
     found = {node.name for node in definitions if any(isinstance(part, _LOOPS) for part in ast.walk(node))}
     found |= {name for name, names in used if name in names}
@@ -170,7 +170,7 @@ def _named(node: ast.AST) -> set[str]:
 
 
 def _evaluated(expression: ast.expr) -> Iterator[ast.AST]:
-    """Every node that is evaluated with the expression: the body of a lambda is not."""
+    """Yield every node that is evaluated with the expression: the body of a lambda is not."""
     waiting: list[ast.AST] = [expression]
     while waiting:
         node = waiting.pop()
@@ -180,7 +180,7 @@ def _evaluated(expression: ast.expr) -> Iterator[ast.AST]:
 
 
 def _names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that are looked up in the module: when the code runs, and when a function in it is called."""
+    """Return the names that are looked up in the module when the code runs, and when a function in it is called."""
     now = {i.argval for i in dis.get_instructions(code) if i.opname in _LOOKUPS}
     later: set[str] = set()
     for inner in code.co_consts:
@@ -201,7 +201,7 @@ def _stored(node: ast.AST) -> set[str]:
 
 
 def _changed(node: ast.stmt) -> set[str]:
-    """What is changed by `thing.attribute = …` or `thing[key] = …`."""
+    """Return the names in `name.attribute = …` and `name[key] = …`: their things are changed."""
     if not isinstance(node, _ASSIGNMENTS):
         return set()
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -22,7 +22,7 @@ _BETWEEN = (_OURS, str(Path(torch.__file__).parent))
 
 @contextmanager
 def at_the_students_line() -> Iterator[None]:
-    """Inside this block a warning that points into the sandbox is shown for the line of the code that led there."""
+    """Show warnings that point into the sandbox for the student's line that led there."""
     shown = warnings.showwarning
 
     def show(
@@ -47,7 +47,7 @@ def at_the_students_line() -> Iterator[None]:
 
 
 def _caller(frame: FrameType | None) -> FrameType | None:
-    """The frame behind the one that watches and behind those of torch."""
+    """Return the frame behind the one that watches and behind those of torch."""
     seen = False
     while frame is not None:
         file = frame.f_code.co_filename
