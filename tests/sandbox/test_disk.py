@@ -278,7 +278,7 @@ class TestDisk:
         with sandbox() as place, loaded(place, HIDES) as worker:
             assert [value(worker, "hide", 15 * MB, False) for _ in range(5)] == [1] * 5
             assert [value(worker, "nothing") for _ in range(20)] == [1] * 20
-        assert looks == [0]
+        assert 1 <= len(looks) <= 3  # once or twice more if a look fell into a call
 
     @can_see
     def test_a_disturber_beside_it(self, tmp_path: Path) -> None:

@@ -68,9 +68,7 @@ class Guard:
         for name in {name for rule in rules for name in rule.names}:
             _close(name)
         if rules:
-            gates.close(
-                vars(torch._ops.OpOverload)["decompose"], _look_at_operator
-            )  # it may lead past the dispatcher
+            gates.close(vars(torch._ops.OpOverload)["decompose"], _look_at_operator)  # it may lead past the dispatcher
             _close_compiled()
             _close_unseen()
 
