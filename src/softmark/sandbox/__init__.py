@@ -6,5 +6,5 @@ side a module runs: `worker/` in the student's process, `walls/` in that process
 trusted side out of the three folders. A worker is a student's process; the zygote is the fork server that starts it.
 
 `isolation.py` opens processes, `student_process.py` asks one and checks its replies. A wall is added in
-`walls/__init__.py`. `failure_texts.py` has the sentence for each end of a process: a crash, a time-out, a lack of memory.
+`walls/__init__.py`. `failure_texts.py` has the sentence for each end of a process: crash, time-out, lack of memory.
 """
