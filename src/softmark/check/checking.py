@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from importlib.util import find_spec
@@ -67,8 +66,7 @@ def run_public_tests(
         results.append(_check(tests, conditions, handout, handed, part))
 
     try:
-        with _imported_anew(Path(TESTS).stem):
-            run_in_pytest(file, folder, use, examples)
+        run_in_pytest(file, folder, use, examples)
     except NotCollected as error:
         raise ConfigError(TESTS, 1, f"the public tests could not be run: {error}; get them anew") from error
     return _with_warnings(results[0], foreign)
@@ -226,15 +224,3 @@ def _is_here(library: str) -> bool:
         return library in sys.modules or find_spec(library) is not None
     except (ImportError, ValueError):
         return False
-
-
-@contextmanager
-def _imported_anew(module: str) -> Iterator[None]:
-    """Inside this block a module is imported anew; afterwards the one from before is there again."""
-    before = sys.modules.pop(module, None)
-    try:
-        yield
-    finally:
-        sys.modules.pop(module, None)
-        if before is not None:
-            sys.modules[module] = before

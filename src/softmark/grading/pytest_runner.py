@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -123,7 +125,7 @@ def run_in_pytest(tests: Path, root: Path, use: Use, *plugins: object) -> None:
     An exception of `use` is raised here. Raise NotCollected if the tests cannot be imported.
     """
     loop = _Loop(use)
-    with _only_pytest():
+    with _only_pytest(), _imported_anew(tests):
         pytest.main([*_OPTIONS, f"--rootdir={root}", str(tests)], plugins=[loop, *plugins])
     if loop.error is not None:
         raise loop.error
@@ -173,6 +175,27 @@ def _only_pytest() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _imported_anew(tests: Path) -> Iterator[None]:
+    """Inside this block the files of tests are imported anew. Afterwards the modules from before are there again."""
+    before = _modules_of(tests)
+    try:
+        for name in before:
+            del sys.modules[name]
+        yield
+    finally:
+        for name in _modules_of(tests):
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def _modules_of(tests: Path) -> dict[str, ModuleType]:
+    """Return the modules that were imported from a file or a folder, by name."""
+    files = {name: str(getattr(module, "__file__", None)) for name, module in sys.modules.items()}
+    inside = f"{tests}{os.sep}"
+    return {name: sys.modules[name] for name, file in files.items() if f"{file}{os.sep}".startswith(inside)}
 
 
 def _let_go(error: BaseException) -> None:
