@@ -11,7 +11,7 @@ from gradescope_utils.autograder_utils.decorators import leaderboard, partial_cr
 
 from softmark.course.homework import load_homework
 from softmark.course.testspecs import Column, TestSpec, base_nodeid, case_id, read_specs
-from softmark.grading.setters import SetterError, listening
+from softmark.grading.setters import SetterError, captured_setters
 from softmark.records.errors import ConfigError
 
 pytest_plugins = ["pytester"]
@@ -214,9 +214,9 @@ def spec(**changes: Any) -> TestSpec:
 
 
 def call(function: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
-    with listening(function) as spoken:
+    with captured_setters(function) as captured:
         function(*args, **kwargs)
-    return spoken
+    return captured
 
 
 class TestListening:
@@ -231,9 +231,9 @@ class TestListening:
             weight(4)(partial_credit(4)(leaderboard("speed")(both))),
             leaderboard("speed")(weight(4)(partial_credit(4)(both))),
         ):
-            spoken = call(function)
-            assert spoken.share(spec()) == Fraction(1, 4)
-            assert spoken.leaderboard_value(spec()) == "★★"
+            captured = call(function)
+            assert captured.share(spec()) == Fraction(1, 4)
+            assert captured.leaderboard_value(spec()) == "★★"
 
     def test_does_not_leak_into_the_next_call(self) -> None:
         """A case that sets nothing has set nothing, whatever the case before it did."""
@@ -265,9 +265,9 @@ class TestListening:
             set_score(3)
             raise AssertionError
 
-        with pytest.raises(AssertionError), listening(fails) as spoken:
+        with pytest.raises(AssertionError), captured_setters(fails) as captured:
             fails()
-        assert spoken.share(spec()) == Fraction(3, 4)
+        assert captured.share(spec()) == Fraction(3, 4)
         assert "__score__" not in vars(fails)
 
     def test_plain_function_says_nothing(self) -> None:

@@ -42,7 +42,7 @@ class Scene:
     packages: Collection[str]
     """Libraries that grading has, though this machine may lack them."""
     loading: bool
-    """Whether the file was being loaded; otherwise a test called a function."""
+    """True if the file was being loaded; otherwise a test called a function."""
 
     @property
     def frame(self) -> Frame | None:
@@ -55,7 +55,7 @@ class Scene:
         return (self.handed.line(self.frame.file, self.frame.line) or "") if self.frame else ""
 
     def passed(self, *modules: str) -> bool:
-        """Whether the exception passed through one of these libraries."""
+        """Return whether the exception passed through one of these libraries."""
         return not set(modules).isdisjoint(self.raised.notes)
 
     def or_else(self, instead: str) -> str:
@@ -97,7 +97,7 @@ def advised(
 
 
 def _found(scene: Scene) -> Iterator[Advice]:
-    """Every advice that fits, the most telling first."""
+    """Return every advice that fits, the most telling first."""
     for cause in _CAUSES:
         found = cause(scene)
         if found is not None:
@@ -105,7 +105,7 @@ def _found(scene: Scene) -> Iterator[Advice]:
 
 
 def _unreadable(scene: Scene) -> Advice | None:
-    """A file that Python cannot parse."""
+    """Return the advice on a file that Python cannot parse."""
     if scene.raised.cls not in ("SyntaxError", "IndentationError", "TabError") or scene.frame is None:
         return None
     said = unreadable(scene.raised, scene.handed.lines(scene.frame.file), scene.frame.line)
@@ -136,14 +136,14 @@ def _keyboard(scene: Scene) -> str | None:
 
 
 def _name(scene: Scene) -> str | None:
-    """A name that is looked up and not there."""
+    """Return the advice on a name that is looked up and not there."""
     if scene.raised.cls not in ("NameError", "UnboundLocalError"):
         return None
     return missing_name(scene.raised, scene.line, scene.handed, scene.lacking)
 
 
 def _module(scene: Scene) -> Advice | None:
-    """An import that failed, or something that it would have brought."""
+    """Return the advice on an import that failed, or on a name that it would have brought."""
     said = missing_module(scene.raised, scene.line, scene.handed, scene.packages, scene.loading)
     return None if said is None else Advice(*said)
 
@@ -183,7 +183,7 @@ def _network(scene: Scene) -> str | None:
 
 
 def _file(scene: Scene) -> str | None:
-    """A file that is not there, or that must not be touched."""
+    """Return the advice on a file that is not there, or that must not be touched."""
     message = scene.raised.message
     path = _PATH.search(message)
     if path is None and scene.raised.cls == "FileNotFoundError":  # some libraries have words of their own
@@ -201,7 +201,7 @@ def _file(scene: Scene) -> str | None:
 
 
 def _version(scene: Scene) -> str | None:
-    """A function or class of torch, NumPy or Python that the version here does not have."""
+    """Return the advice on a function or class of torch, NumPy or Python that the version here does not have."""
     return versions.lacking(scene.raised, scene.line)
 
 
@@ -214,7 +214,7 @@ def _command_line(scene: Scene) -> str | None:
 
 
 def _top_level(scene: Scene) -> str | None:
-    """What only goes wrong because it stands outside of all functions."""
+    """Return the advice on code that fails only because it stands outside of all functions."""
     if not scene.loading:
         return None
     if scene.raised.cls == "SystemExit":

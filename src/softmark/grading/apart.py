@@ -30,19 +30,19 @@ class Apart:
     """The questions of one test, each with its answer or what was raised instead."""
 
     waiting: Callable[[], Any] | None = None
-    """What is to be asked before the test can be run again."""
+    """The question to ask before the test can be run again."""
     _case: TestContext | None = None
     _asked: int = 0
-    """How often the present run of the test has asked."""
+    """The number of questions that the present run of the test has asked."""
     _answers: dict[_Place, tuple[Any, Exception | None]] = field(default_factory=dict)
     _key: _Place = (0, 0)
 
     def begin(self, case: TestContext) -> None:
-        """The test is run from its beginning."""
+        """Note that the test is run from its beginning."""
         self._case, self._asked = case, 0
 
     def ask(self, question: Callable[[], Any], otherwise: Any) -> Any:
-        """The answer, or `otherwise` after too many questions; raise Waiting if it is not known yet."""
+        """Return the answer, or `otherwise` after too many questions. Raise Waiting if the answer is not known yet."""
         if self._case is None or len(self._answers) >= _MOST:
             return otherwise
         key = self._asked, len(self._case.checks)

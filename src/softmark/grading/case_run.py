@@ -1,6 +1,6 @@
-"""What came of one run of one case of a test, and whose fault a failure is.
+"""Keeps what came of one run of one case of a test, and decides whose fault a failure is.
 
-Whose fault a failure is, is decided here and nowhere else:
+This is decided here and nowhere else:
 
 * `Failed` (from `agree`, a property or the student proxy) and a failing plain `assert` are the student's.
 * Everything else that a test raises is the grader's: the reference raised, a test is broken, a process could not be
@@ -20,7 +20,7 @@ import msgspec
 import pytest
 
 from softmark.course.testspecs import TestSpec, case_id
-from softmark.grading.setters import SetterError, Spoken
+from softmark.grading.setters import CapturedSetters, SetterError
 from softmark.records.points import FULL, share_of_case
 from softmark.records.result import CaseResult, Outcome
 from softmark.records.verdict import LONGEST_TEXT, Category, Cause, Failed, Verdict
@@ -39,15 +39,15 @@ class CaseRun:
     context: TestContext
     name: str = ""
     seconds: float = 0.0
-    spoken: Spoken | None = None
+    setters: CapturedSetters | None = None
     leaderboard_value: float | str | None = None
     raised: list[BaseException | None] = field(default_factory=list)
-    """What each subtest raised, in order, and last the test itself (its fixtures belong to it); None: nothing."""
+    """The exception of each subtest, in order, and last that of the test itself with its fixtures; None for none."""
     subtests: list[str] = field(default_factory=list)
     unfit: str = ""
     """For staff: how the test stumbled over an answer. Empty if it did not, or if the answer is not to blame."""
     causes: tuple[Cause, ...] | None = None
-    """What explains the wrong answers of its test, once all tests of the part have run; None before."""
+    """The causes of the wrong answers of its test, once all tests of the part have run; None before."""
 
     @property
     def errors(self) -> list[BaseException]:
@@ -131,7 +131,7 @@ def _judged(run: CaseRun) -> CaseResult:
 
 def _share(run: CaseRun) -> Fraction:
     """Return what the case earns: what the test set itself, else the mean of its subtests, else all or nothing."""
-    chosen = run.spoken.share(run.spec) if run.spoken is not None else None
+    chosen = run.setters.share(run.spec) if run.setters is not None else None
     if chosen is not None:
         return chosen
     *subtests, body = run.raised
@@ -141,7 +141,7 @@ def _share(run: CaseRun) -> Fraction:
 
 
 def _leaderboard_value(run: CaseRun) -> float | str | None:
-    return None if run.spoken is None else run.spoken.leaderboard_value(run.spec)
+    return None if run.setters is None else run.setters.leaderboard_value(run.spec)
 
 
 def _is_students(error: BaseException) -> bool:

@@ -1,7 +1,7 @@
-"""What came of a notebook's cells, or of a file's imports, in words for the student.
+"""Reports which cells of a notebook, or imports of a file, failed, in words for the student.
 
-A worker tells it, and may tell anything: so a place counts only if it is one of the copy that was handed in, and a name
-only if it was asked for. What an exception says is the student's own text, from before any test was run.
+The report comes from a worker, which may say anything. So a place counts only if the submission has it, and a name only
+if it was asked for. The text of an exception is the student's own, from before any test was run.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class CellReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the student should know, whatever their marks."""
+        """Sentences for the student, whatever the marks are."""
         return (
             *(f"`{name}` is defined in {_joined(cells)}; the last one counts" for name, cells in self.several),
             *(broken.sentence for broken in self.failed),
@@ -89,7 +89,7 @@ class CellReport:
         return f"which is not there, because this failed: {broken.sentence}" if broken is not None else ""
 
     def _line_of(self, broken: BrokenCell) -> str:
-        """The line of a cell or a file that failed."""
+        """Return the line of a cell or a file that failed."""
         return self.handed.line(broken.frames[0].file, broken.frames[0].line) or ""
 
     def _not_run(self, file: str, line: int) -> str:
@@ -139,7 +139,7 @@ def _several(
 
 
 def _joined(cells: tuple[str, ...]) -> str:
-    """ "cells 3, 5 and 7"; text cells are named by themselves, and of many only the last."""
+    """Return "cells 3, 5 and 7". Text cells are named by themselves, and of many cells only the last is."""
     if len(cells) > _MOST_NAMED:
         return f"{len(cells)} cells, last in {cells[-1]}"
     plain = all(cell.startswith("cell ") for cell in cells)

@@ -46,7 +46,7 @@ from softmark.verdict.mistakes import Registry
 
 _ENDLESS = "did not return, and was not run again"
 _OF_DEVICE_MEMORY = 0.9
-"""What all lanes together may take of a graphics card's memory; the rest is the driver's."""
+"""The share of a graphics card's memory for all lanes together; the rest is the driver's."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Job(msgspec.Struct, frozen=True):
     refusal: str = ""
     """Why this submission cannot be graded, in one sentence for the student. No engine is asked to grade it then."""
     endless: tuple[str, ...] = ()
-    """What did not return before, in the words of a Note (own_time.py). It is left out."""
+    """The tests that did not return before, in the words of a Note (own_time.py). They are left out."""
     naming: bool = True
     """Look for the names of mistakes. There is nothing to name in a submission that knows nothing."""
 

@@ -55,7 +55,7 @@ def missing_name(raised: Raised, line: str, handed: SubmittedFiles, lacking: Cal
 
 
 def _why(name: str, handed: SubmittedFiles, lacking: Callable[[str], str]) -> str:
-    """The rest of the sentence: why the name is not there, and what to do."""
+    """Return the rest of the sentence: why the name is not there, and what to do."""
     behind = lacking(name)
     if behind:
         return behind

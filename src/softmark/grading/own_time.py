@@ -37,7 +37,7 @@ def naming(part: str) -> str:
 
 
 class Note:
-    """What each judge of an engine is doing. The engine writes, the launcher reads."""
+    """A note of what each judge of an engine is doing. The engine writes it, the launcher reads it."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -83,7 +83,7 @@ class OwnTime:
         self._running = False
 
     def begin(self, what: str) -> None:
-        """From now on the judge does this; its time starts anew."""
+        """Note what the judge does from now on, and start its time anew."""
         if self._note is not None:
             self._note.write(self._lane, what)
             self._set(self._seconds)
@@ -94,12 +94,12 @@ class OwnTime:
             self._set(self._seconds)
 
     def stop(self) -> None:
-        """The judge has nothing to do."""
+        """Note that the judge has nothing to do, and stop its time."""
         self._set(0.0)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """The judge waits for something that has a limit of its own; after that its time starts anew."""
+        """Stop the time while the judge waits for something that has a limit of its own; then start it anew."""
         running = self._running
         if running:
             self._set(0.0)

@@ -25,7 +25,7 @@ from softmark.course.testspecs import case_id
 from softmark.grading.case_run import CaseRun
 from softmark.grading.plugin import RUNNER
 from softmark.grading.session import StudentSession
-from softmark.grading.setters import listening
+from softmark.grading.setters import captured_setters
 from softmark.verdict.context import activate
 
 # Plugins of pytest that print, read or write files, change what a test or breakpoint() does, or collect the garbage of
@@ -83,7 +83,7 @@ class PytestRunner:
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
         if self._run is None:
             return (yield)
-        with listening(pyfuncitem.obj) as self._run.spoken:
+        with captured_setters(pyfuncitem.obj) as self._run.setters:
             return (yield)
 
     @pytest.hookimpl(wrapper=True)

@@ -65,9 +65,9 @@ class StudentSession:
         self.mentions: tuple[tuple[str, str, int], ...] = ()
         """Forbidden names that the text mentions, each with file and line."""
         self.cells = CellReport(handed)
-        """What came of a notebook's cells."""
+        """The report on the cells of a notebook."""
         self.naming = True
-        """Whether the mistakes behind wrong answers are looked for."""
+        """True if the mistakes behind wrong answers are looked for."""
         self.unexplained: set[str] = set()
         """Tests with a wrong answer that no named mistake explains: none can explain the whole test."""
         self.cpu_seconds = 0.0
@@ -75,12 +75,12 @@ class StudentSession:
         self.unfit: list[str] = []
         """For staff: where a hidden test stumbled over an answer, though it passes with the reference."""
         self.pure = True
-        """Whether the present test asked only processes that had run nothing but its own part (see `_note_use`)."""
+        """True if the present test asked only processes that had run nothing but its own part (see `_note_use`)."""
         self.answers = 0
-        """How many answers the present test has received."""
+        """The number of answers that the present test has received."""
         self.homework = homework
         self.standings = Standings(homework.parts)
-        """How each function did in the tests of its own part."""
+        """The results of each function in the tests of its own part."""
         self.handed = handed
         self._sandbox, self._limits = sandbox, limits
         self._deadline = deadline
@@ -89,7 +89,7 @@ class StudentSession:
         self._unloadable: StudentFailure | None = None
         self._part, self._seed, self._shown = "", 0, False
         self._seeded = False
-        """Whether the process has been seeded for the present test."""
+        """True if the process has been seeded for the present test."""
         self._ran: set[tuple[str, bool]] = set()
         """Of each test that the worker has run, its part and whether all of it is shown to students."""
         self.own_time = own_time or OwnTime()
@@ -98,7 +98,7 @@ class StudentSession:
         self._whole_seconds, self._whole_left = whole_seconds, whole_seconds
         self._timeouts: Counter[str] = Counter()
         self._waited = 0
-        """How often it ran out of time because it waited, and did not compute."""
+        """The number of times that it ran out of time because it waited and did not compute."""
         self._printed = Capture(limits.output_bytes), Capture(limits.output_bytes)
 
     def begin(self, part: str, test_id: str, *, shown: bool = False) -> None:
@@ -114,7 +114,7 @@ class StudentSession:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time for the whole submission is used up."""
+        """True if the time for the whole submission is used up."""
         return self._whole_left <= 0 or (self._deadline is not None and time.monotonic() >= self._deadline)
 
     def of_another(self, handed: SubmittedFiles) -> StudentSession:
@@ -123,7 +123,7 @@ class StudentSession:
         return StudentSession(self._sandbox, handed, self.homework, self._limits, *settings)
 
     def renew(self) -> None:
-        """Let go of the worker; the next call starts a fresh one."""
+        """End the worker; the next call starts a fresh one."""
         process, self._process = self._process, None
         self._ran = set()
         if process is not None:
@@ -141,7 +141,7 @@ class StudentSession:
         self.renew()
 
     def printed(self) -> tuple[str, str]:
-        """What the code printed in all its processes, to stdout and to stderr: the beginning and the end of each."""
+        """Return the beginning and the end of what the code printed to stdout and to stderr, in all its processes."""
         out, err = self._printed
         return out.text(), err.text()
 
@@ -161,7 +161,7 @@ class StudentSession:
             raise NotLoadable(self._unloadable)  # for good: it is not tried again for every test
 
     def _start_and_load(self) -> StudentFailure | None:
-        """Why the submission could not be loaded in a new process; None if that is now the present one."""
+        """Load the submission in a new process. Return the reason if that fails."""
         process = self._start()
         homework = self.homework
         request = Load(self.handed.main, self._rules(), self._cells(), self._device, homework.wanted, id=1)
@@ -180,7 +180,7 @@ class StudentSession:
         return None
 
     def call(self, call: Call, expected_bytes: int = 0) -> CallResult:
-        """One call of the present test; StudentFailure if the student's code gives no answer.
+        """Return the reply to one call of the present test. Raise StudentFailure if there is no answer.
 
         `expected_bytes` is the size of the right answer, 0 if it is not known.
         """
@@ -192,7 +192,7 @@ class StudentSession:
             self.answers += process.alive  # one that reports a failure counts, too
 
     def _ready(self) -> StudentProcess:
-        """The process that is to answer the next question."""
+        """Return the process that is to answer the next question, with the submission loaded."""
         if self._timeouts[self._part] >= _TIMEOUTS_PER_PART:
             raise StudentFailure(Category.TIMEOUT, "not run: other tests of this part already ran out of time")
         self.load()
@@ -245,13 +245,13 @@ class StudentSession:
             self._whole_left -= of_the_whole(cpu, wall)
 
     def _in_time(self, failure: StudentFailure) -> StudentFailure:
-        """The failure, unless the end of the time for the whole submission is what it really was."""
+        """Return the failure, or an out-of-time failure if the time limit of the whole submission caused it."""
         if failure.category is Category.TIMEOUT and self.out_of_time:
             return StudentFailure(Category.TIMEOUT, OUT_OF_TIME)
         return failure
 
     def _require_a_part(self, names: Collection[str]) -> None:
-        """Of a file that defines nothing of the homework, one reason says more than the failure of every test."""
+        """Raise StudentFailure if the file defines no name of the homework: one reason says more than many."""
         wanted = self.homework.wanted
         if any(name in names for name in wanted):
             return

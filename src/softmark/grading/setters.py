@@ -25,20 +25,20 @@ class SetterError(Exception):
     """A hidden test set an impossible score or leaderboard value: the grader's fault, never the student's."""
 
 
-class Spoken:
-    """What one call of a test function said; filled when the call is over."""
+class CapturedSetters:
+    """The values that one call of a test function has set; filled when the call is over."""
 
     def __init__(self) -> None:
         self._score: object = None
         self._leaderboard_value: object = None
 
     def hear(self, score: object, leaderboard_value: object) -> None:
-        """Takes what the wrappers held at the end of the call."""
+        """Keep what the wrappers held at the end of the call."""
         self._score = score
         self._leaderboard_value = leaderboard_value
 
     def share(self, spec: TestSpec) -> Fraction | None:
-        """The share of its case, 0 to 1, if `set_score` was called: it speaks in points of the whole test."""
+        """Return the share of its case, 0 to 1, if `set_score` was called, which takes points of the whole test."""
         if self._score is None:
             return None
         try:
@@ -50,7 +50,7 @@ class Spoken:
         return min(score / spec.weight, Fraction(1)) if spec.weight else Fraction(1)
 
     def leaderboard_value(self, spec: TestSpec) -> float | str | None:
-        """The value for the test's leaderboard column, if `set_leaderboard_value` was called."""
+        """Return the value for the test's leaderboard column, if `set_leaderboard_value` was called."""
         value = self._leaderboard_value
         if value is None:
             return None
@@ -67,20 +67,20 @@ class Spoken:
 
 
 @contextmanager
-def listening(function: Callable[..., Any]) -> Iterator[Spoken]:
-    """Around one call of a test function: what it sets is heard once, and nothing is left on it."""
+def captured_setters(function: Callable[..., Any]) -> Iterator[CapturedSetters]:
+    """Capture what a test function sets inside this block, and leave nothing of it on the function."""
     wrappers = _wrappers(function)
     _take(wrappers, SCORE)
     _take(wrappers, LEADERBOARD_VALUE)
-    spoken = Spoken()
+    captured = CapturedSetters()
     try:
-        yield spoken
+        yield captured
     finally:
-        spoken.hear(_take(wrappers, SCORE), _take(wrappers, LEADERBOARD_VALUE))
+        captured.hear(_take(wrappers, SCORE), _take(wrappers, LEADERBOARD_VALUE))
 
 
 def _wrappers(function: Any) -> list[dict[str, Any]]:
-    """The namespaces of the function and of all it wraps: each decorator stores on its own wrapper."""
+    """Return the namespaces of the function and of all it wraps: each decorator stores on its own wrapper."""
     spaces = []
     while function is not None:
         spaces.append(vars(function))

@@ -1,4 +1,4 @@
-"""How each function of a submission did in the tests of its own part, which are judged before those of later parts."""
+"""Remembers how each function of a submission did in the tests of its own part. Earlier parts are judged first."""
 
 from __future__ import annotations
 

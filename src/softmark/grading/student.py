@@ -1,4 +1,4 @@
-"""What a hidden test holds in its hands: `student`, a stand-in for the module that was handed in.
+"""Defines `student`, the stand-in for the submitted module that a hidden test uses.
 
 `student.scores(q, k)` calls the student's function in the student's process and returns a plain value;
 `student.MultiHeadAttention(d_model=8, n_heads=2)` returns a stand-in for the object, which stays there. A student's
@@ -79,13 +79,13 @@ class StudentFunction:
         return value
 
     def _object(self, value: Any) -> StudentObject:
-        """A capitalised name is a class's: what it makes must be an object."""
+        """Return what a class has made. Raise Failed if it is no object."""
         if not isinstance(value, StudentObject):
             raise Failed(Verdict(Category.TYPE, f"{self.name} is not a class: calling it does not make an object"))
         return value
 
     def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
-        """Like a plain call, and says which inputs it changed."""
+        """Return the answer to a call, and the inputs that the call changed."""
         done = self._ask(PlainResult, "plain", args, kwargs, watch=True)
         inputs = [f"argument {position + 1}" for position in range(len(args))] + list(kwargs)
         changed = {name: done.changed[name] for name in inputs if name in done.changed}
@@ -131,7 +131,7 @@ class StudentFunction:
         return done
 
     def _signature(self, failure: StudentFailure, count: int, keywords: list[str]) -> StudentFailure:
-        """Of arguments that do not fit: how it is called, and what the student's own definition takes."""
+        """Return the failure; if arguments do not fit, with the call and the student's own signature."""
         if failure.code != Code.WRONG_ARGUMENTS:
             return failure
         called = as_called(self._session.homework.takes, self._callee, count, keywords)
@@ -166,7 +166,7 @@ class StudentObject(StudentFunction):
         return self._weights("state_dict")
 
     def parameters(self) -> dict[str, torch.Tensor]:
-        """Every parameter by its name."""
+        """Return every parameter by its name."""
         return self._weights("parameters")
 
     def train(self, mode: bool = True) -> StudentObject:
@@ -188,7 +188,7 @@ class StudentObject(StudentFunction):
         self._weights("state_dict", dict(state))
 
     def has_entries(self, expected: Mapping[str, torch.Tensor]) -> None:
-        """The state_dict has these names and shapes and no others."""
+        """Raise Failed unless the state_dict has these names and shapes and no others."""
         own = self._weights("state_dict", expected_bytes=size_of(dict(expected)))
         problem = _weights_problem(expected, own, self._session)
         unexpected = [name for name in own if name not in expected]
@@ -209,7 +209,7 @@ def _handle(value: Any) -> Any:
 
 
 def _real_meta(value: Any) -> Any:
-    """Descriptions of meta tensors as meta tensors."""
+    """Return the value with meta tensors in the place of their descriptions."""
     if type(value) is Meta:
         return torch.empty(value.shape, dtype=getattr(torch, value.dtype), device="meta")
     if type(value) in (list, tuple):
@@ -220,7 +220,7 @@ def _real_meta(value: Any) -> Any:
 
 
 def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> Verdict:
-    """A student's failure as a verdict, in the words of the part that was asked for."""
+    """Return a student's failure as a verdict, in the words of the part that was asked for."""
     category, raised = failure.category, failure.raised
     not_defined = failure.code == Code.NOT_DEFINED
     fact = f"{name}: {failure.fact}"
@@ -251,7 +251,7 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
 
 
 def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: SubmittedFiles) -> tuple[Frame, ...]:
-    """The lines to look at: where an exception passed, or else the definition that does not fit or is misspelt."""
+    """Return the lines to look at: those of an exception, else the definition that does not fit or is misspelt."""
     raised = failure.raised
     if raised is not None and failure.code != Code.WRONG_ARGUMENTS:
         return raised.frames
@@ -261,13 +261,13 @@ def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: S
 
 
 def own_frames(frames: tuple[Frame, ...], session: StudentSession) -> tuple[CodeLine, ...]:
-    """The student's own lines that an exception passed through, as they stand in the file that was handed in."""
+    """Return the student's own lines that an exception passed through, as they stand in the submitted file."""
     lines = [(frame, session.handed.line(frame.file, frame.line)) for frame in frames]
     return tuple(CodeLine(frame.file, frame.line, "", text) for frame, text in lines if text is not None)
 
 
 def _forbidden(failure: StudentFailure, session: StudentSession) -> str:
-    """What was used and what to write instead, if the homework forbids that name.
+    """Return what was used and what to write instead, if the homework forbids that name.
 
     The worker may say any name. One that the homework forbids by a pattern is repeated only if torch has it.
     """
@@ -291,7 +291,7 @@ def _is_operator(name: str) -> bool:
 def _weights_problem(
     given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor], session: StudentSession
 ) -> str:
-    """Why these weights do not fit this module, in one sentence; empty if they do."""
+    """Return why these weights do not fit this module, in one sentence; an empty text if they fit."""
     missing = [name for name in given if name not in own]
     if missing:
         handed = session.handed
@@ -308,7 +308,7 @@ def _weights_problem(
 
 
 def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: SubmittedFiles) -> str:
-    """What is there too much; a name is said only if it is written in what was handed in."""
+    """Return a sentence about entries that are too many. A name is said only if the submission contains it."""
     first = next((name for name in unexpected[:1000] if handed.writes(name)), unexpected[0])
     called = f" `{first}`" if handed.writes(first) else ""
     if first in parameters:
@@ -320,7 +320,7 @@ def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: Subm
 
 
 def _kept_otherwise(name: str, own: Mapping[str, torch.Tensor], handed: SubmittedFiles) -> str:
-    """A clause about a parameter that is missing although the object keeps something under its name."""
+    """Return a clause about a parameter that is missing although the object keeps something under its name."""
     if not handed.keeps(name):
         return ""
     is_module = any(key.startswith(f"{name}.") for key in own)

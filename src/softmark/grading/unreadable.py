@@ -66,7 +66,7 @@ def _too_new(what: str, version: tuple[int, int]) -> str:
 
 
 def _nested(line: str) -> bool:
-    """Whether an f-string has its own quotation mark, or a backslash, inside its braces."""
+    """Return whether an f-string has its own quotation mark, or a backslash, inside its braces."""
     found = _F_STRING.search(line)
     if found is None:
         return False

@@ -66,7 +66,7 @@ def agree(
 
 
 def _besides(verdict: Verdict, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> str:
-    """A clause about what may explain a wrong answer that no named mistake does."""
+    """Return a clause about what may explain a wrong answer that no named mistake explains."""
     if answer.changed:
         return named(got, f"; it also changes its input in place ({', '.join(answer.changed)})")
     if verdict.category is Category.VALUE and _is_random(got, args, kwargs, answer):
@@ -75,7 +75,7 @@ def _besides(verdict: Verdict, got: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _is_random(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> bool:
-    """Whether the same call gives another answer of the same form."""
+    """Return whether the same call gives another answer of the same form."""
     if not callable(got):
         return False
     try:

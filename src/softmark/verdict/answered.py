@@ -1,4 +1,4 @@
-"""An answer as the property checks look at it: of the type and with the axes they need, or a verdict that says so."""
+"""Prepares answers for the property checks: an answer without the type and the axes that a check needs is a failure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ for the leak of a fill value such as -10."""
 
 
 def looked_at(got: StudentCallable, args: Any, kwargs: Any, output: int) -> torch.Tensor:
-    """The looked-at value of a call's answer, as a tensor of real numbers (or of complex ones, if inputs have them)."""
+    """Call the function and return the chosen output as a tensor: of real numbers, unless the inputs are complex."""
     value = ask(got, args, kwargs).value
     several = isinstance(value, tuple | list)
     if output and not (several and len(value) > output):
@@ -49,7 +49,7 @@ def same_leaf(got: StudentCallable, a: Any, b: Any) -> bool:
 
 
 def same(got: StudentCallable, a: torch.Tensor, b: torch.Tensor, roundings: float) -> bool:
-    """Whether two answers are the same up to a number of roundings at their scale; records the check."""
+    """Return whether two answers are the same up to a number of roundings at their scale. Record the check."""
     double = a.dtype is torch.float64
     roundoff = level_of(a.dtype, torch.float64).roundoff if a.is_floating_point() or a.is_complex() else 0.0
     if a.shape != b.shape or a.is_complex() is not b.is_complex():
@@ -65,13 +65,13 @@ def same(got: StudentCallable, a: torch.Tensor, b: torch.Tensor, roundings: floa
 
 
 def _pieces(answer: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The numbers of an answer, so many at a time that comparing two answers takes little memory."""
+    """Return the numbers of an answer in pieces, so that comparing two answers takes little memory."""
     numbers = torch.view_as_real(answer) if answer.is_complex() else answer
     return torch.split(numbers.reshape(-1), _AT_A_TIME)
 
 
 def _scale_and_error(a: torch.Tensor, b: torch.Tensor) -> tuple[float, float]:
-    """The largest finite number of `b`, and by how much `a` differs from it at most."""
+    """Return the largest finite number of `b`, and the largest difference between `a` and `b`."""
     a, b = a.to(torch.float64), b.to(torch.float64)
     equal = (a == b) | (torch.isnan(a) & torch.isnan(b))
     scale = _largest(b.masked_fill(~torch.isfinite(b), 0.0))
@@ -83,7 +83,7 @@ def _largest(values: torch.Tensor) -> float:
 
 
 def _most(roundoff: float) -> float:
-    """Half precision has no room for many roundings."""
+    """Return how many roundings a precision has room for: half precision has little."""
     return SINGLE.factor if roundoff <= SINGLE.roundoff else 16.0
 
 

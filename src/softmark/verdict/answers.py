@@ -36,7 +36,7 @@ _OF_A_COMBINATION, _OF_A_ROW = 200, 600
 
 
 class Effect(Enum):
-    """What a mistake does to the reference's answer on the inputs of a check."""
+    """The effect of a mistake on the reference's answer, for the inputs of a check."""
 
     RAISES = "raises"
     NONE = "gives the reference's answer"
@@ -69,7 +69,7 @@ class _Rows:
 
 
 class Answers:
-    """What combinations of mistakes answer on the inputs of one check, as far as they were tried."""
+    """The answers of combinations of mistakes on the inputs of one check, as far as they were tried."""
 
     def __init__(self, expected: Expected) -> None:
         self._expected = expected

@@ -1,4 +1,4 @@
-"""What the verdict room asks of a student's callable. The grading room implements it; tests may use plain objects."""
+"""Defines a student's callable as the checks use it. The grading room implements it; tests may use plain objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call returned, and what it made of the inputs that it modified ("argument 1", "mask").
+    """The value that a call returned, and the new values of the inputs that it modified ("argument 1", "mask").
 
     None stands for a modified input that is no tensor, or one of another shape.
     """
@@ -33,7 +33,7 @@ class Gradients:
 
 @dataclass(frozen=True, slots=True)
 class OpCount:
-    """How many tensor operations a call dispatched."""
+    """The number of tensor operations that a call dispatched."""
 
     total: int
     by_name: Mapping[str, int] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class StudentCallable(Protocol):
     def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer: ...
 
     def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:
-        """`cotangent` has the structure of the value: one tensor, or a tuple with None where no gradient enters."""
+        """Return the gradients for a cotangent: one tensor, or a tuple with None where no gradient enters."""
         ...
 
     def count_ops(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> OpCount: ...
@@ -101,7 +101,7 @@ def named(got: Any, text: str) -> str:
 
 
 def ask(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
-    """The student's answer to a call, or a value that a test already has."""
+    """Return the student's answer to a call, or a value that the test already has."""
     if not callable(got):
         return Answer(got)
     if hasattr(got, "call"):

@@ -1,8 +1,8 @@
 """Carried error: an answer that is right given the student's own, wrong, earlier part is right.
 
-The reference is run again with the student's earlier function in the place of its own; what that does to its inputs is
-done there, too. The earlier function is the student's, so it could say anything that makes a later part look right.
-Its answers are taken only under these conditions:
+The reference is run again with the student's earlier function in the place of its own. Changes that this function makes
+to its inputs are made there, too. It is the student's function, so it could answer whatever makes a later part look
+right. Its answers are taken only under these conditions:
 
 * A test of its own part failed. A function that passes all of its own tests has no error to carry.
 * It is asked in a process that has run nothing of the later part, and cannot tell which question counts: the run that
@@ -132,7 +132,7 @@ class _Given:
 
 
 def _value_given(want: Target, truth: Expected, plants: list[_Earlier]) -> _Given | None:
-    """What the reference makes of the student's earlier functions; None if these are nothing to build on."""
+    """Return the reference's value with the student's earlier functions; None if these are nothing to build on."""
     try:
         value = _Rerun(want, truth, plants).value()
     except (NotCarried, Failed):
@@ -154,7 +154,7 @@ class _Rerun:
         self._calls: dict[int, list[list[RecordedCall]]] = {}
 
     def value(self) -> Any:
-        """The reference's value with the student's functions; NotCarried if these are nothing to build on."""
+        """Return the reference's value with the student's functions; NotCarried if these are nothing to build on."""
         runs = [lambda number=number: self._run(number) for number in range(len(self._moves))]
         again = [
             lambda plant=plant, met=met: plant.answer_again(met) for plant in self._plants for met in self._met(plant)
@@ -172,7 +172,7 @@ class _Rerun:
         return self._values[0]
 
     def _right(self, number: int) -> Any:
-        """What the reference makes of one of the inputs with its own functions."""
+        """Return the reference's value for one of the inputs, with its own functions."""
         args, kwargs = self._moves.inputs(number)
         return instead(self._want, ())(*args, **kwargs)
 
@@ -193,7 +193,7 @@ class _Rerun:
 
 
 def _secret(truth: Expected) -> int:
-    """A seed that only one who has the right answer can know, and that is the same for every submission."""
+    """Return a seed that is the same for every submission, and that only somebody with the right answer can know."""
     digest = hashlib.sha256()
     for leaf in truth.leaves:
         digest.update(leaf.contiguous().numpy().tobytes())

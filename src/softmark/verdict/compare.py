@@ -1,6 +1,7 @@
-"""One answer against one truth: type, shape, kind of number, then the numbers.
+"""Compares an answer with the expected value: type, shape, kind of number, then the numbers.
 
-Every test is written positively: an answer is right only if its worst error is at most the tolerance, which no NaN is.
+An answer is right only if its worst error is at most the tolerance. A NaN never is, because every comparison is written
+in this positive form.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def compare(value: Any, expected: Expected, entry: str = _ENTRY) -> Comparison:
 
 
 def agrees(value: Any, expected: Expected) -> bool:
-    """Whether `compare` would find nothing wrong; quicker where something is."""
+    """Return whether `compare` would find nothing wrong. This is quicker for a wrong answer."""
     if mistyped(value, expected.value):
         return False
     for _, got, want, number in _pairs(value, expected):
@@ -119,7 +120,7 @@ def _leaf(path: describe.Path, got: Any, want: Any, expected: Expected, number: 
 
 
 def _ratios(answer: torch.Tensor, expected: Expected, number: int) -> torch.Tensor:
-    """Error over tolerance of each element; inf where it cannot be measured, never NaN."""
+    """Return the error over the tolerance of each element: inf where it cannot be measured, never NaN."""
     true = expected.leaves[number]
     if not true.is_floating_point() and not true.is_complex():
         unequal = answer.to(torch.int64) != true.to(torch.int64)
@@ -138,7 +139,7 @@ def _worst(ratios: torch.Tensor) -> float:
 
 
 def _exchanged(answer: torch.Tensor, expected: Expected, number: int) -> str:
-    """A clause for an answer that is another one of the outputs."""
+    """Return a clause if the answer is another one of the outputs."""
     for other, true in enumerate(expected.leaves):
         if other == number or true.shape != answer.shape or true.dtype != expected.leaves[number].dtype:
             continue
@@ -196,7 +197,7 @@ def _where(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...], ratio:
 
 
 def _picture(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...]) -> Picture | None:
-    """The matrix with the worst number, if it is small enough to be looked at."""
+    """Return the matrix with the worst number, if it is small enough to be looked at."""
     if got.is_complex() or got.dim() == 0:
         return None
     leading = index[:-2]

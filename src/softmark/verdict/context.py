@@ -44,9 +44,9 @@ class Check:
     category: Category | None = None
     """None when the check held."""
     double: bool = True
-    """Whether the inputs were in double precision (or no real numbers): margins are promised for these."""
+    """True if the inputs were in double precision (or no real numbers): margins are promised for these."""
     expected: Expected | None = field(default=None, repr=False, compare=False)
-    """What the student's answer agreed with: evidence against mistakes that would have shown here."""
+    """The expected value that the answer agreed with: evidence against mistakes that would have shown here."""
 
 
 @dataclass
@@ -61,16 +61,16 @@ class TestContext:
     seed: int = SEED_OUTSIDE
     mistakes: Registry | None = None
     naming: bool = True
-    """Whether the mistake behind a failed check is looked for."""
+    """True if the mistake behind a failed check is looked for."""
     before_mistake: Callable[[], None] = _nothing
     """Called before a mistake is run: it may loop for ever, and what ends it then gives each of them its own time."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """Part number of each function of the homework, for "right, given your part 3"."""
     checks: list[Check] = field(default_factory=list)
     raised: list[Expected] = field(default_factory=list)
-    """What was to be computed where the student's code raised instead: a mistake that would not have is not theirs."""
+    """The expected values where the student's code raised: a mistake that would have answered there is not theirs."""
     standing_of: Callable[[str], Standing] = _unknown
-    """How an earlier function of the student's did in the tests of its own part."""
+    """Returns how an earlier function of the student's did in the tests of its own part."""
     apart: Callable[[Callable[[], Any], Any], Any] = at_once
     """Return what a function does where the student's code has run nothing of the later part, or else the default."""
     carried: list[str] = field(default_factory=list)
@@ -110,7 +110,7 @@ class TestContext:
 
     @property
     def note(self) -> str:
-        """The sentence a carried result is shown with; empty when nothing was carried."""
+        """The sentence that a carried result is shown with; empty if nothing was carried."""
         if not self.carried:
             return ""
         named = [f"part {self.parts[name]}" if name in self.parts else name for name in self.carried]

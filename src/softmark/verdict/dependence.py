@@ -1,4 +1,4 @@
-"""Whether an earlier function of a student's depends on its inputs as much as a part to build on must.
+"""Requires that a student's earlier function depends on its inputs, before a later part may build on it.
 
 A constant, or a constant with a trace of the inputs in it, would make a later part trivial. So the reference is run on
 other inputs, too: the same ones with their numbers permuted. For each earlier function the change of its answers must
@@ -71,7 +71,7 @@ class Moves:
         return len(self._changes)
 
     def inputs(self, number: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Copies of the inputs of one run."""
+        """Return copies of the inputs of one run."""
         change = self._changes[number]
         args = tuple(change.get(f"argument {i + 1}", value) for i, value in enumerate(self._args))
         kwargs = {name: change.get(name, value) for name, value in self._kwargs.items()}
@@ -130,7 +130,7 @@ def _require_some(shares: Sequence[tuple[float, float]]) -> None:
 
 
 def _shares(pairs: Sequence[tuple[RecordedCall, RecordedCall]], leaf: int) -> tuple[float, float]:
-    """Which shares of the numbers change from one run to another: in the student's answers, and in the right ones."""
+    """Return the shares of numbers that change between runs: in the student's answers, and in the right ones."""
     given = [_relative(one.given[leaf], other.given[leaf]) for one, other in pairs]
     right = [_relative(one.right[leaf], other.right[leaf]) for one, other in pairs]
     return sum(given) / max(len(pairs), 1), sum(right) / max(len(pairs), 1)
@@ -144,7 +144,7 @@ def _relative(one: torch.Tensor, other: torch.Tensor) -> float:
 
 
 def _share(one: torch.Tensor, other: torch.Tensor, far: torch.Tensor) -> float:
-    """The share of the numbers that are far apart, or of which one only is finite."""
+    """Return the share of the numbers that are far apart, or of which only one is finite."""
     apart = torch.where(
         one.isfinite() & other.isfinite(), (one - other).abs() > far, one.isfinite() != other.isfinite()
     )
@@ -152,7 +152,7 @@ def _share(one: torch.Tensor, other: torch.Tensor, far: torch.Tensor) -> float:
 
 
 def named(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The inputs of a call by the names that messages give them."""
+    """Return the inputs of a call by the names that messages give them."""
     return {**{f"argument {i + 1}": value for i, value in enumerate(args)}, **kwargs}
 
 
@@ -161,7 +161,7 @@ def is_movable(value: Any) -> bool:
 
 
 def permuted(inputs: Any, chance: torch.Generator, *, redraw: bool) -> Any:
-    """The same nesting, with the real numbers of each tensor permuted along every axis; equal tensors stay equal.
+    """Return the same nesting, the real numbers of each tensor permuted along every axis. Equal tensors stay equal.
 
     With `redraw`, a tensor that is one number all over gets random ones.
     """
@@ -185,13 +185,13 @@ def permuted(inputs: Any, chance: torch.Generator, *, redraw: bool) -> Any:
 
 
 def _all_moved(size: int, chance: torch.Generator) -> torch.Tensor:
-    """A permutation that leaves nothing in its place: one cycle through all places, in random order."""
+    """Return a permutation that leaves nothing in its place: one cycle through all places, in random order."""
     order = torch.randperm(size, generator=chance)
     return torch.empty_like(order).scatter_(0, order, order.roll(1))
 
 
 def _used(target: Target, met: Sequence[Expected]) -> set[str]:
-    """The inputs that mattered to an answer which the student's function got right in the tests of its part."""
+    """Return the inputs that mattered to an answer that the student's function got right in the tests of its part."""
     used: set[str] = set()
     for truth in met:
         inputs = named(truth.args, truth.kwargs)
@@ -224,5 +224,5 @@ def _require_spread(call: RecordedCall) -> None:
 
 
 def _spread(leaf: torch.Tensor) -> float:
-    """The share of the numbers that differ from the first."""
+    """Return the share of the numbers that differ from the first."""
     return _relative(leaf, leaf.flatten()[0].expand(leaf.shape))

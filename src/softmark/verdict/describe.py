@@ -18,7 +18,7 @@ SHOWN_WHOLE = 12
 
 
 def kind(value: Any) -> str:
-    """What a value is, with its article: "a tensor", "None", "a list of 3 values".
+    """Return the kind of a value, with its article: "a tensor", "None", "a list of 3 values".
 
     An object that stayed with the student has a `cls`, what its class is called. That name is not repeated: a student's
     code chooses it while it runs.
@@ -45,12 +45,12 @@ def plural(count: int, noun: str) -> str:
 
 
 def shape(sizes: Sequence[int]) -> str:
-    """A shape as Python writes it. Of one with more axes than any homework has, only their number."""
+    """Return a shape as Python writes it, or only the number of axes if these are more than any homework has."""
     return str(tuple(sizes)) if len(sizes) <= _MOST_AXES else f"with {len(sizes)} axes"
 
 
 def place(path: Path) -> str:
-    """A prefix for a sentence about one of several outputs; empty when there is only one."""
+    """Return a prefix for a sentence about one of several outputs; empty if there is only one."""
     return ", ".join(path) + ": " if path else ""
 
 
@@ -59,7 +59,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def number(value: Any) -> str:
-    """A number with enough digits to see a difference and no more."""
+    """Return a number with enough digits to see a difference and no more."""
     if isinstance(value, bool | int):
         return str(value)
     if isinstance(value, complex):
@@ -72,7 +72,7 @@ def index(position: Sequence[int]) -> str:
 
 
 def whole(values: torch.Tensor) -> str:
-    """A small tensor on one line, rows in brackets."""
+    """Return a small tensor on one line, rows in brackets."""
     if values.dim() == 0:
         return number(values.item())
     return "[" + ", ".join(whole(row) for row in values) + "]"

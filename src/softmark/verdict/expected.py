@@ -53,7 +53,7 @@ class Expected:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     own_precision: bool = False
-    """Whether the reference was called without any floating-point input, so that a function chooses its precision."""
+    """True if no input of the reference was a floating-point number, so that a function chooses its precision."""
     like: Expected | None = None
     """An expected value whose noise this one has, too, where the shapes are the same."""
     answers: Answers | None = field(default=None, repr=False)

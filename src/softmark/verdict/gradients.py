@@ -1,7 +1,7 @@
-"""Gradients, against the reference's: with a random cotangent, for every input and every parameter.
+"""Compares gradients with the reference's: with a random cotangent, for every input and every parameter.
 
-The sum of the outputs would not do: the gradient of a softmax or a layer norm is zero under it, and so passes many a
-wrong formula.
+The gradient of the sum of the outputs would not be enough. For a softmax or a layer norm it is zero, so many a wrong
+formula would pass.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, 
 
 
 def _or_zero(found: Any, true: torch.Tensor) -> Any:
-    """No gradient is as good as a gradient of zero."""
+    """Return the gradient, or zeros if there is none: that is right where the true gradient is zero."""
     return torch.zeros_like(true) if found is None else found
 
 
 def _cotangent(value: Any, args: Any, kwargs: Any) -> Any:
-    """Random weights for every floating output, in the structure of the output; None for other values."""
+    """Return random weights for every floating output, in the structure of the output; None for other values."""
     dtypes = [t.dtype for t in tensors_in((args, kwargs)) if t.is_floating_point()]
     dtype = dtypes[0] if dtypes else torch.float64
     generator = current_test().generator

@@ -1,4 +1,4 @@
-"""Nested answers as a flat list of leaves. Values are plain already: nothing of the student's runs here."""
+"""Turns nested answers into a flat list of leaves. The values are plain, so no code of the student's runs here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REAL = ("float16", "float32", "float64", "complex64", "complex128")
 
 
 def flatten(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every leaf of nested tuples, lists and dictionaries, with its place in words, in a fixed order."""
+    """Yield every leaf of nested tuples, lists and dictionaries, with its place in words, in a fixed order."""
     if isinstance(value, tuple | list):
         for i, item in enumerate(value):
             yield from flatten(item, (*path, f"output {i + 1} of {len(value)}"))
@@ -28,7 +28,7 @@ def flatten(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def is_numeric(leaf: Any) -> bool:
-    """Whether a leaf holds numbers that torch has. Arrays of texts, objects, dates or longer floats do not.
+    """Return whether a leaf holds numbers that torch has. Arrays of texts, objects, dates or longer floats do not.
 
     Neither do an int of more than 64 bits and a tensor on the meta device.
     """
@@ -40,7 +40,7 @@ def is_numeric(leaf: Any) -> bool:
 
 
 def tensor_of(leaf: Any) -> torch.Tensor:
-    """A numeric leaf as a plain detached CPU tensor; python floats keep their 64 bits."""
+    """Return a numeric leaf as a plain detached CPU tensor; Python floats keep their 64 bits."""
     if isinstance(leaf, torch.Tensor):
         return leaf.detach().cpu()
     if isinstance(leaf, np.ndarray | np.generic):
@@ -53,7 +53,7 @@ def tensor_of(leaf: Any) -> torch.Tensor:
 
 
 def _signed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Unsigned numbers of 16 bits and more as int64: torch has these types but does not compute with them."""
+    """Return unsigned numbers of 16 bits and more as int64: torch has these types but does not compute with them."""
     if array.dtype.kind != "u" or array.itemsize == 1:
         return array
     if array.itemsize == 8:
@@ -67,7 +67,7 @@ def size_of(value: Any) -> int:
 
 
 def map_tensors(value: Any, change: Any) -> Any:
-    """The same nesting with `change` applied to every tensor."""
+    """Return the same nesting with `change` applied to every tensor."""
     if isinstance(value, torch.Tensor):
         return change(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):

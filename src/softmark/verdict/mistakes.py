@@ -33,7 +33,7 @@ class RegisteredVariant:
 
     @property
     def target_name(self) -> str:
-        """ "scores", or "MultiHeadAttention.forward"."""
+        """The name of the varied function: "scores", or "MultiHeadAttention.forward"."""
         return self.target.__qualname__
 
 
@@ -73,7 +73,7 @@ class Registry:
             self.equivalents.append(entry)
 
     def for_target(self, target: Any) -> list[Mistake]:
-        """The mistakes registered for a reference function, method or class."""
+        """Return the mistakes registered for a reference function, method or class."""
         return [mistake for mistake in self.mistakes if mistake.target is target]
 
 
@@ -83,7 +83,7 @@ _COLLECTING: ContextVar[Registry] = ContextVar("softmark_registry", default=_DEF
 
 @contextmanager
 def collecting(registry: Registry) -> Iterator[Registry]:
-    """While a homework's files are imported, their entries go to this registry."""
+    """Put the entries of files that are imported inside this block into a registry."""
     token = _COLLECTING.set(registry)
     try:
         yield registry
@@ -122,7 +122,7 @@ def equivalent(target: Callable[..., Any]) -> Callable[[Variant], Variant]:
 
 
 def _place(variant: Any) -> tuple[str, int]:
-    """File and line of the variant's first line, decorators included."""
+    """Return file and line of the variant's first line, decorators included."""
     if inspect.isclass(variant):
         return inspect.getsourcefile(variant) or "?", inspect.getsourcelines(variant)[1]
     code = variant.__code__
@@ -171,7 +171,7 @@ def _parameters(function: Callable[..., Any]) -> list[tuple[str, Any, str]]:
 
 
 def _signature(function: Callable[..., Any]) -> str:
-    """The signature without annotations, which need not agree."""
+    """Return the signature without annotations, which need not agree."""
     signature = inspect.signature(function)
     bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
     return str(signature.replace(parameters=bare, return_annotation=signature.empty))

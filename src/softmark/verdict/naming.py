@@ -136,7 +136,7 @@ class Suspect:
 
 
 def relevant(want: Target, registry: Registry) -> list[Suspect]:
-    """The mistakes of the checked reference function, then those of what it calls."""
+    """Return the mistakes of the checked reference function, then those of the functions that it calls."""
     own = {id(target) for target in parts(want)}
     called = {id(target) for target in reachable(want)}
     suspects = [
@@ -177,7 +177,7 @@ def _cause(mistakes: Combination, direct: set[Mistake]) -> Cause:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Variants may warn and draw random numbers; neither is to be noticed outside."""
+    """Hide warnings and random numbers of variants that run inside this block."""
     state = torch.get_rng_state()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,12 +1,13 @@
-"""How much rounding a computation shows: the reference, run with every number it makes rounded at random.
+"""Measures how much rounding a computation shows: runs the reference with every number it makes rounded at random.
 
-A single run in float32 is a poor yardstick: its error is zero by luck in one element and typical in the next, and it
-says nothing of an implementation that adds in another order (honest answers were seen to err by 285 times of it).
-Monte Carlo arithmetic does: in float64, the inputs and the result of every operation are moved by a random relative
-amount of the size of the precision's rounding. The largest change seen in a few runs follows the conditioning of each
-element, large where values cancel, zero where a value is zero by construction, as a blocked weight is; honest ways to
-compute the same thing err by less than four times of it, poorly conditioned ones (log-space softmax, the variance as a
-difference of means) by up to forty. `tests/verdict/test_tolerance.py` shows that with real alternatives.
+A single run in float32 is a poor yardstick. Its error is zero by luck in one element and typical in the next, and it
+says nothing about an implementation that adds in another order: correct answers erred by up to 285 times this error.
+Monte Carlo arithmetic is better. In float64, the inputs and the result of every operation are moved by a random
+relative amount of the size of the precision's rounding. The largest change in a few runs follows the conditioning of
+each element: it is large where values cancel, and zero where a value is zero by construction, as a blocked weight is.
+Correct ways to compute the same thing err by less than 4 times this noise. Poorly conditioned ones (log-space softmax,
+the variance as a difference of means) err by up to 40 times. `tests/verdict/test_tolerance.py` shows that with real
+alternatives.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _MOVES = {
 
 @contextmanager
 def default_float64() -> Iterator[None]:
-    """Constants that the reference creates belong to the truth, too: they are made in float64."""
+    """Make new constants float64 inside this block: those of the reference belong to the expected value, too."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -51,7 +52,7 @@ def noise(
     collect: Callable[[Any], list[torch.Tensor]],
     truth: list[torch.Tensor],
 ) -> list[torch.Tensor]:
-    """For each of the tensors that `collect` takes from the result: the largest change over a few rounded runs."""
+    """Return the largest change over a few rounded runs, for each tensor that `collect` takes from the result."""
     largest = [torch.zeros(leaf.shape, dtype=torch.float64) for leaf in truth]
     for run in range(RUNS):
         rounding = _Rounding(roundoff, run)
@@ -71,7 +72,7 @@ class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nothing is compiled here; the default would import torch's compiler, which takes a second."""
+        """Return False: nothing is compiled here. The default would import torch's compiler for a second."""
         return False
 
     def __init__(self, roundoff: float, run: int) -> None:
@@ -80,7 +81,7 @@ class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.at = run * 4093
 
     def of_input(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A rounded copy. Zeros and ones may be flags that the reference compares with, so they stay.
+        """Return a rounded copy. Zeros and ones may be flags that the reference compares with, so they stay.
 
         Other numbers that a coarse precision holds exactly are moved nevertheless: scores of exactly 1000 are exact,
         but their log-sum-exp is not.
@@ -111,7 +112,7 @@ class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @cache
 def _makes_numbers(func: Any) -> bool:
-    """Whether an operation computes: views show numbers that exist, factories (ones, arange) make exact ones."""
+    """Return whether an operation computes. Views show existing numbers, factories (ones, arange) make exact ones."""
     schema = func._schema
     if schema.name.partition("::")[2] in _MOVES:
         return False
@@ -122,7 +123,7 @@ def _makes_numbers(func: Any) -> bool:
 
 @cache
 def _factors(roundoff: float) -> torch.Tensor:
-    """1 ± roundoff · (0.5 … 1.5): never nearly 1, and two of them seldom cancel exactly."""
+    """Return factors 1 ± roundoff · (0.5 … 1.5): never nearly 1, and two of them seldom cancel exactly."""
     generator = torch.Generator().manual_seed(0)
     sizes = 0.5 + torch.rand(_POOL, generator=generator, dtype=torch.float64)
     signs = torch.randint(0, 2, (_POOL,), generator=generator) * 2 - 1

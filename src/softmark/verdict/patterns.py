@@ -1,6 +1,6 @@
-"""Regularities worth a clause: an answer that is transposed, scaled or shifted as a whole, whoever's mistake it is.
+"""Finds regularities in a wrong answer: it is transposed, scaled or shifted as a whole.
 
-What is said here is arithmetic about the answer, true whatever the cause; the names of mistakes come from elsewhere.
+These clauses are arithmetic about the answer and true whatever the cause is. The names of mistakes come from naming.py.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import torch
 
 CLOSE = 1e-6
-"""How constant a factor or an offset must be, relative to itself, to be spoken of."""
+"""The relative deviation up to which a factor or an offset counts as constant."""
 
 
 def of_shapes(got: Sequence[int], want: Sequence[int], others: Sequence[Sequence[int]] = ()) -> str:
-    """A clause about a shape that is nearly right, or an empty text."""
+    """Return a clause about a shape that is nearly right, or an empty text."""
     got, want = tuple(got), tuple(want)
     if not got:
         return ": that is a single number"
@@ -49,7 +49,7 @@ def _product(sizes: tuple[int, ...]) -> int:
 
 
 def of_values(got: torch.Tensor, true: torch.Tensor, wrong: torch.Tensor) -> str:
-    """A clause about wrong numbers that are wrong in a regular way, or an empty text."""
+    """Return a clause about numbers that are wrong in a regular way, or an empty text."""
     if true.dtype is torch.bool:
         return ": True and False are exchanged" if bool(wrong.all()) and true.numel() > 1 else ""
     if not true.is_floating_point() or true.numel() < 4 or not bool(torch.isfinite(got).all()):
@@ -89,7 +89,7 @@ def _transposed(got: torch.Tensor, true: torch.Tensor) -> str:
 
 
 def _one_row(wrong: torch.Tensor) -> str:
-    """Several wrong numbers, all in one row or one column."""
+    """Return a clause if several numbers are wrong, all in one row or one column."""
     if wrong.dim() < 2 or int(wrong.sum()) < 2:
         return ""
     for axis, name in ((-2, "row"), (-1, "column")):

@@ -1,7 +1,7 @@
-"""Running the reference with a variant in the place of one of its functions, and finding out which could matter.
+"""Runs the reference with a variant in the place of one of its functions, and finds out which functions it calls.
 
-The reference's functions call each other by name, so a variant planted under that name is seen by all of them; what was
-there is put back whatever happens.
+The reference's functions call each other by name, so all of them see a variant that is planted under that name. The
+original is put back afterwards, whatever happens.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def planted(plants: Planting) -> Iterator[None]:
 
 
 def stand_in(target: Target, variant: Target) -> Target:
-    """The variant, for which the target's name still means the target: it may call what it varies."""
+    """Return the variant; when it calls the function that it varies, it reaches the original."""
     if not isinstance(variant, FunctionType) or not any(part is target for part in reachable(variant)):
         return variant
     inside = False
@@ -56,7 +56,7 @@ def stand_in(target: Target, variant: Target) -> Target:
 
 
 def instead(want: Target, plants: Planting) -> Target:
-    """What to call instead of `want` while the variants are planted: itself, a variant, or a copy with its state."""
+    """Return what to call instead of `want` while variants are planted: itself, a variant, or a copy with its state."""
     variants = {id(target): variant for target, variant in plants}
     if isinstance(want, functools.partial):
         return functools.partial(instead(want.func, plants), *want.args, **want.keywords)
@@ -69,7 +69,7 @@ def instead(want: Target, plants: Planting) -> Target:
 
 
 def reachable(want: Target) -> Sequence[Target]:
-    """The functions and classes that `want` is or can call by name, itself first. Libraries are not looked into."""
+    """Return the functions and classes that `want` is or can call by name, itself first. Libraries are left out."""
     return _reached(want) if isinstance(want, FunctionType) else _search(want)
 
 
@@ -79,7 +79,7 @@ def _reached(function: FunctionType) -> Sequence[Target]:
 
 
 def out_of_reach(target: Target, want: Target) -> bool:
-    """Whether something that `want` calls has imported the target by name: what is planted is not seen there."""
+    """Return whether code that `want` calls has imported the target by name: a planted variant is not seen there."""
     return any(
         caller.__globals__ is not _namespace(target)
         and any(caller.__globals__.get(name) is target for name in _globals(caller.__code__))
@@ -101,7 +101,7 @@ def _search(want: Target) -> list[Target]:
 
 
 def _seat(target: Target) -> tuple[Any, str]:
-    """The namespace a target is looked up in, and its name there."""
+    """Return the namespace in which a target is looked up, and its name there."""
     names = _namespace(target)
     *classes, name = target.__qualname__.split(".")
     owner: Any = names
@@ -130,13 +130,13 @@ def _swap(owner: Any, name: str, value: Any) -> Any:
 
 
 def _method(want: MethodType, variants: Mapping[int, Target]) -> Target:
-    """The same method of a twin, looked up anew so that a planted one is found."""
+    """Return the same method of a twin, looked up anew so that a planted one is found."""
     method: Target = getattr(_twin(want.__self__, variants), want.__func__.__name__)
     return method
 
 
 def _twin(owner: Any, variants: Mapping[int, Target]) -> Any:
-    """A copy of a stateful object; of the variant's class where its class is replaced."""
+    """Return a copy of a stateful object, of the variant's class if its class is replaced."""
     twin = copy.deepcopy(owner)
     variant = variants.get(id(type(owner)))
     if isinstance(variant, type):
@@ -145,7 +145,7 @@ def _twin(owner: Any, variants: Mapping[int, Target]) -> Any:
 
 
 def parts(thing: Any) -> list[Target]:
-    """A callable as the functions and classes it consists of; nothing for what belongs to a library."""
+    """Return the functions and classes that a callable consists of; none if it belongs to a library."""
     if isinstance(thing, functools.partial):
         return parts(thing.func)
     if isinstance(thing, MethodType):
@@ -166,7 +166,7 @@ def _is_library(thing: Any) -> bool:
 
 
 def _named_in(part: Target) -> list[Any]:
-    """What the names in a function's code, and the cells of its closure, stand for."""
+    """Return what the names in a function's code, and the cells of its closure, stand for."""
     if not isinstance(part, FunctionType):
         return list(getattr(part, "__bases__", ()))
     names = _names(part.__code__)
@@ -179,7 +179,7 @@ def _named_in(part: Target) -> list[Any]:
 
 @functools.lru_cache(maxsize=512)
 def _globals(code: CodeType) -> frozenset[str]:
-    """The names that a function's code looks up in its module, and not in something it has by another name."""
+    """Return the names that a function's code looks up in its module."""
     own = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     return frozenset(own.union(*(_globals(constant) for constant in code.co_consts if isinstance(constant, CodeType))))
 

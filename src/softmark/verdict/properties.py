@@ -175,7 +175,7 @@ def _of_input(flags: torch.Tensor, like: torch.Tensor, axis: int) -> torch.Tenso
 
 
 def _along(flags: torch.Tensor, like: torch.Tensor, axis: int) -> torch.Tensor | None:
-    """Flags per token, (…, tokens), lined up with the token axis of a tensor; None if they do not fit it."""
+    """Return flags per token, (…, tokens), lined up with the token axis of a tensor; None if they do not fit it."""
     trailing = -axis - 1 if axis < 0 else like.dim() - axis - 1
     shape = (*flags.shape, *[1] * trailing)
     if len(shape) > like.dim() or any(a not in (1, b) for a, b in zip(shape[::-1], like.shape[::-1], strict=False)):
@@ -184,13 +184,13 @@ def _along(flags: torch.Tensor, like: torch.Tensor, axis: int) -> torch.Tensor |
 
 
 def _with_content(tensor: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
-    """A copy with loud random content where it must not matter."""
+    """Return a copy with loud random content where content must not matter."""
     content = torch.randn(tensor.shape, generator=current_test().generator, dtype=torch.float64) * LOUD
     return torch.where(where, content.to(tensor.dtype), tensor)
 
 
 def _derangement(length: int) -> torch.Tensor:
-    """A random order that leaves no token in its place."""
+    """Return a random order that leaves no token in its place."""
     order = torch.randperm(length, generator=current_test().generator)
     moved = torch.empty_like(order)
     moved[order] = order.roll(1)

@@ -1,4 +1,4 @@
-"""How a student's function did in the tests of its own part. Carried error rests on it.
+"""Defines how a student's function did in the tests of its own part. Carried error rests on it.
 
 An earlier function whose own tests all pass has no error to carry, whatever it answers when a later part is judged.
 """

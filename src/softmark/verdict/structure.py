@@ -18,7 +18,7 @@ PRECISE = (torch.float64, torch.float32)
 
 
 def mistyped(got: Any, want: Any, path: Path = ()) -> str:
-    """A sentence about the first place where nesting or type is another one; empty when all is well."""
+    """Return a sentence about the first place where nesting or type is wrong; empty if there is none."""
     if isinstance(want, tuple | list):
         if not isinstance(got, tuple | list) or len(got) != len(want):
             return _expected(got, want, path)
@@ -55,7 +55,7 @@ def _expected(got: Any, want: Any, path: Path) -> str:
 
 
 def refused_numbers(got: Any, want: Any, coarsest_input: torch.dtype) -> str:
-    """Why the kind of number is not acceptable; empty when it is.
+    """Return why the kind of number is not acceptable; empty if it is.
 
     float32 stands for float64: how precise a result must be is what `keeps_dtype` asks. Half precision stands for
     nothing but itself, when the inputs came in it; and no integer or boolean tensor stands for real numbers.

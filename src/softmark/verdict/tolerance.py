@@ -23,7 +23,7 @@ import torch
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How answers of one precision are judged."""
+    """The settings by which answers of one precision are judged."""
 
     dtype: torch.dtype
     roundoff: float
@@ -49,13 +49,13 @@ NOTHING = 1e-300
 
 
 def level_of(answer: torch.dtype, coarsest_input: torch.dtype) -> Precision:
-    """The level of an answer: its own precision, or that of half-precision inputs, whichever is coarser."""
+    """Return the precision that an answer is judged by: its own, or that of half-precision inputs if coarser."""
     own, inputs = _LEVELS.get(answer, DOUBLE), _LEVELS.get(coarsest_input, DOUBLE)
     return inputs if inputs.roundoff > own.roundoff else own
 
 
 def _size(truth: torch.Tensor) -> tuple[torch.Tensor, float]:
-    """The size of each finite element, and the largest."""
+    """Return the size of each finite element, and the largest size."""
     size = (truth if truth.is_complex() else truth.to(torch.float64)).abs().nan_to_num_(0.0, 0.0, 0.0)
     return size, float(size.max()) if size.numel() else 0.0
 
@@ -72,6 +72,6 @@ def within(level: Precision, size: torch.Tensor, scale: float | torch.Tensor, no
 
 
 def plain_noise(roundoff: float, truth: torch.Tensor) -> torch.Tensor:
-    """Noise of a value that comes without its computation: rounding at the scale of the tensor, none at exact zeros."""
+    """Return the noise of a value that comes without its computation: rounding at its scale, none at exact zeros."""
     size, scale = _size(truth)
     return torch.full(size.shape, roundoff * scale, dtype=torch.float64).masked_fill_(size == 0, 0.0)

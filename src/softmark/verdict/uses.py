@@ -1,8 +1,7 @@
-"""Whether an output moves when what it is made of does.
+"""Checks that an output changes when the inputs or the parameters change.
 
-A test of something else than values (names of parameters, the number of operations) asks for this and not for right
-numbers, which other tests look at: so a mistake elsewhere does not cost it, and a constant of the right shape earns
-nothing.
+A test of something else than values (names of parameters, the number of operations) makes these checks instead of
+asking for right numbers. So a mistake elsewhere does not fail it, and a constant of the right shape earns nothing.
 """
 
 from __future__ import annotations
