@@ -1,4 +1,4 @@
-"""What `softmark build` makes of a reference: starter, notebook and worked examples, for `assignments/<hw>/`.
+"""Makes `assignments/<hw>/` of a reference: starter, notebook and worked examples.
 
 Everything is made in memory first, and only what differs is written. So a second build changes nothing, and
 `--check` is the same work without the writing.
@@ -49,7 +49,7 @@ def products(homework: Homework) -> dict[Path, bytes]:
 
 
 def stale(made: dict[Path, bytes]) -> list[Path]:
-    """Those of the files that are missing or have another content."""
+    """Return the files that are missing or have another content."""
     return [file for file, content in made.items() if not file.is_file() or file.read_bytes() != content]
 
 

@@ -22,7 +22,7 @@ from softmark.records.errors import UsageError
 SCRIPTS = ("setup.sh", "run_autograder")
 _TIMEOUT = "\nTIMEOUT={} "
 _SPARED_SECONDS = 60
-"""How much earlier than the platform a run ends itself."""
+"""Seconds by which a run ends itself before the platform does."""
 DEFAULT_MINUTES, MOST_MINUTES = 10, 40
 """The platform's timeout, and the longest it can be set to."""
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -52,7 +52,7 @@ def proved(homework: Homework, jobs: int) -> Proof | None:
 
 
 def form(homework: Homework, minutes: int) -> Iterator[tuple[str, str]]:
-    """What to type into the platform's forms, field by field."""
+    """Return what to type into the platform's forms, field by field."""
     yield "Autograder points", f"{float(homework.points):g}"
     yield "Base image", "Ubuntu 22.04, variant Base"
     yield "Container specifications", "0.5 CPU, 0.75GB RAM"

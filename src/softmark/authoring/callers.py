@@ -1,4 +1,4 @@
-"""Which parts of a homework build on which: who calls whom in the reference."""
+"""Finds which parts of a homework build on which: a function of the reference that calls another builds on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each submission of a proof must earn, and what must be said of it."""
+"""Says what each submission of `verify` must earn, and what its students must read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from softmark.records.verdict import Category, Code, Verdict
 from softmark.verdict.mistakes import Mistake, Registry
 
 MARGIN = 100.0
-"""How far right and wrong answers must stay from the tolerance."""
+"""Distance from the tolerance, as a factor, that right and wrong answers must keep."""
 _NEEDS_A_NAME = (Category.VALUE, Category.NAN)
 """Categories of which the fact alone does not tell what is wrong; every other fact is the cause in words: a shape, a
 dtype, a changed input, an exception that should have come."""
@@ -125,7 +125,7 @@ def _judge_mistake(
 
 
 def _how_it_breaks(source: str, result: Result) -> str:
-    """Why a planted file fails for another reason than a mistake in a formula; empty if it does not."""
+    """Return why a planted file fails, if that is no mistake in a formula; empty if it is one."""
     if names := undefined(source):
         return f"where it is planted, nothing defines {', '.join(f'`{name}`' for name in names)}"
     if result.status is not Status.GRADED:
@@ -137,7 +137,7 @@ def _how_it_breaks(source: str, result: Result) -> str:
 
 
 def _is_named(mistake: Mistake, failing: Sequence[TestResult]) -> bool:
-    """Whether a student reads this mistake's sentence; or no name at all, where every failure says what is wrong."""
+    """Return whether a student reads this mistake's sentence, or no name where each failure says what is wrong."""
     verdicts = [verdict for test in failing for verdict in test.verdicts]
     if any(verdict.causes for verdict in verdicts):
         return any(mistake.name == cause.name for verdict in verdicts for cause in verdict.causes)

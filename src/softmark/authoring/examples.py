@@ -165,7 +165,7 @@ def _weights(made: ExampleCall) -> dict[str, torch.Tensor]:
 
 
 def _callee(made: ExampleCall, weights: Mapping[str, torch.Tensor], plants: Planting = ()) -> Callable[..., Any]:
-    """What is called: the function, or an object of the class that has the weights."""
+    """Return the function to call, or an object of the class that has the weights."""
     thing = instead(made.function, plants)
     if made.make is None:
         return thing
@@ -187,7 +187,7 @@ def _slips(
 
 
 def _telling(suspect: Suspect, answer: Any, found: list[tuple[Suspect, Any]]) -> bool:
-    """Whether this answer points to this mistake; one in the function itself goes before one in what it calls."""
+    """Return whether this answer points to this mistake; one of the function itself goes before one of a callee."""
     alike = [other for other, theirs in found if agrees(answer, stated(theirs))]
     direct = [other for other in alike if other.direct]
     said = {other.mistake.says for other in direct or alike}  # several makes of one mistake are one
@@ -195,7 +195,7 @@ def _telling(suspect: Suspect, answer: Any, found: list[tuple[Suspect, Any]]) ->
 
 
 def _answer(made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Expected, mistake: Mistake) -> Any:
-    """What the mistake answers; None if that is right, no answer, or another one every time."""
+    """Return the answer of the mistake; None if it is right, no answer, or another one every time."""
     try:
         first, second = (_run(made, weights, mistake, seed) for seed in (0, 1))
         if agrees(first, truth) or not agrees(first, stated(second)):

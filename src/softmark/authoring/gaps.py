@@ -1,4 +1,4 @@
-"""What `softmark verify` finds out about one homework: figures, and each claim that does not hold."""
+"""Defines the findings of `softmark verify` about one homework: figures, and each claim that does not hold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Hole:
 
 @dataclass
 class Proof:
-    """What was found out about one homework."""
+    """The findings about one homework."""
 
     homework: str
     mistakes: int = 0
@@ -38,7 +38,7 @@ class Proof:
     refused: float = math.inf
     """Smallest error of a wrong answer that was refused for its values, in tolerances."""
     found: dict[str, list[str]] = field(default_factory=dict)
-    """What does not hold, with the submissions in which it shows: one cause is told once."""
+    """Return the claims that do not hold, each cause once, with the submissions in which it shows."""
     _told: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False)
     """The sentence for each cause that was given as `same_as`."""
 

@@ -1,4 +1,4 @@
-"""What students get of a homework, as far as it is handed out: it must be of today, and its public tests must test.
+"""Checks the handout of a homework: its files must be up to date, and its public tests must test.
 
 The public tests are run as `softmark check` runs them: the reference passes them all, the starter none.
 """

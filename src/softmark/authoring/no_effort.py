@@ -71,7 +71,7 @@ class {name}({name}):
 
 
 def starter(homework: Homework) -> str:
-    """What students are handed out, handed in as it is; cut anew where nothing is handed out yet."""
+    """Return the starter as a submission: the one that is handed out, or else one that is cut now."""
     handed_out = homework.root / "assignments" / homework.name / homework.file
     if handed_out.is_file():
         return handed_out.read_text(encoding="utf-8")

@@ -97,7 +97,7 @@ def _section(part: Part, handout: ReadmeSections, homework: Homework) -> str:
 
 
 def _split(code: str, homework: Homework) -> tuple[str, dict[str, str]]:
-    """What stands before the first banner, and the code below each one, by the part's number (or "given")."""
+    """Return the text before the first banner, and the code below each one, by the part's number (or "given")."""
     before, *pieces = _BANNER.split(code)
     parts: dict[str, str] = {}
     for banner, piece in zip(pieces[::2], pieces[1::2], strict=True):

@@ -30,7 +30,7 @@ Definition = ast.FunctionDef | ast.ClassDef
 
 @dataclass(frozen=True)
 class _Module:
-    """What stands at the top level of a file of variants, or is imported there from another file of the course's."""
+    """The top level of a file of variants: its definitions, those it imports from the course, and other imports."""
 
     definitions: dict[str, ast.stmt]
     imports: dict[str, ast.stmt]
@@ -72,7 +72,7 @@ def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _is_looked_up(symbol: symtable.Symbol, table: symtable.SymbolTable) -> bool:
-    """Whether the name is looked up among the module's."""
+    """Return whether the name is looked up among the module's."""
     return symbol.is_referenced() and (symbol.is_global() or table.get_type() == "module")
 
 
@@ -141,7 +141,7 @@ class _Rewrite(ast.NodeTransformer):
     def __init__(self, renamed: Mapping[str, str], target: str) -> None:
         self._renamed, self._target = renamed, target
         self.needs_original = False
-        """Whether the variant, or what comes along with it, uses what it varies."""
+        """Return whether the variant, or a definition that comes along with it, uses the function that it varies."""
 
     def renamed_to(self, name: str, node: ast.stmt) -> ast.stmt:
         """The statement under a new name, with what it refers to renamed along."""

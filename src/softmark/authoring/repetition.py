@@ -15,7 +15,7 @@ from softmark.course.homework import Homework
 from softmark.records.result import Result, Status, TestResult
 
 _REPEATED = 12
-"""How many variants beside the reference are graded twice."""
+"""Number of variants that are graded twice, beside the reference."""
 _ADVICE = "a test must draw its numbers with `draw`, and keep nothing for another test"
 
 

@@ -1,4 +1,4 @@
-"""What `softmark verify` shows."""
+"""Prints the table of `softmark verify` and the gaps below it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> No
 
 
 def _unproved(proof: Proof) -> Iterator[str]:
-    """What a green row does not say, because there was nothing to try."""
+    """Return what a green row does not say, because there was nothing to try."""
     if not proof.mistakes:
         yield "nothing is proved about wrong answers: name mistakes in mistakes.py"
     if not proof.equivalents:

@@ -37,7 +37,7 @@ class NoData(ValueError):
 
 @dataclass(frozen=True)
 class Slip:
-    """What a known mistake answers, its name, and the words that name it to a student."""
+    """A known mistake: its answer, its name, and the words that name it to a student."""
 
     answer: Any
     name: str

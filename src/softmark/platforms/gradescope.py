@@ -37,13 +37,13 @@ _RESERVE = 45.0
 
 @dataclass(frozen=True)
 class ContainerPaths:
-    """Where the platform puts things."""
+    """The places in which the platform puts files."""
 
     root: Path
 
     @property
     def source(self) -> Path:
-        """What the bundle held: graders/ and reference/."""
+        """The content of the bundle: graders/ and reference/."""
         return self.root / "source"
 
     @property
