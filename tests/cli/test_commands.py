@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from softmark.batch.journal import Journal
+from softmark.cli.app import COMMANDS
 from softmark.records.result import Result, Status, decode
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +42,29 @@ def softmark(*words: str | Path, user: int | None = None) -> subprocess.Complete
 
 def grade(path: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     return softmark("grade", path, "-a", "attention_scores", "--isolation", STRONGEST, *words)
+
+
+class TestHelp:
+    """The commands are imported when they are run, so what the list says of them is written down a second time."""
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_lists_what_a_command_says_of_itself(self, name: str) -> None:
+        module, text = COMMANDS[name]
+        function = getattr(import_module(f"softmark.cli.{module}"), name)
+        assert inspect.getdoc(function).partition("\n\n")[0].replace("\n", " ") == text
+
+    @pytest.mark.parametrize("words", [["--help"], ["--version"], ["grade", "--help"], ["doctor", "--help"]])
+    def test_costs_no_torch(self, words: list[str]) -> None:
+        program = (
+            "import sys\nfrom softmark.cli.app import app\ntry:\n    app()\nfinally:\n    print('torch' in sys.modules)"
+        )
+        done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "False"
+
+    def test_suggests_a_command(self) -> None:
+        done = softmark("grad")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "No such command 'grad'. Did you mean 'grade', 'regrade'?" in done.stderr
 
 
 class TestGrade:

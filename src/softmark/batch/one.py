@@ -9,19 +9,25 @@ from softmark.course.homework import Homework
 from softmark.engines.protocol import Engine, EngineError
 from softmark.grading.job import read_job
 from softmark.intake.collect import collect
+from softmark.intake.model import Entry
 from softmark.records.result import Result, grader_error
 
 Sink = Callable[[Result], None]
 
 
 def grade_file(path: Path, homework: Homework, engine: Engine, sink: Sink | None = None) -> Result:
-    """Grade one file and return the final Result. Raise Unreadable if the file is not there.
+    """Grade one file as `grade_one` does. Raise Unreadable if the file is not there."""
+    (submission,) = collect([path], homework).entries
+    return grade_one(submission, homework, engine, sink)
+
+
+def grade_one(submission: Entry, homework: Homework, engine: Engine, sink: Sink | None = None) -> Result:
+    """Grade one submission and return the final Result.
 
     `sink` is given every result on the way, the one before the first test first.
     """
-    (entry,) = collect([path], homework).entries
     engine.start()
-    job = read_job(entry, homework)
+    job = read_job(submission, homework)
     result = job.result(engine.pending())
     if sink is not None:
         sink(result)

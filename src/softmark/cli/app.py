@@ -1,32 +1,86 @@
-"""The `softmark` command: its sub-commands, and what becomes of the errors that they raise."""
+"""The `softmark` command: its sub-commands, and the exit codes of the errors that they raise.
+
+A command is imported when it is run. So `softmark --help` is quick, and only the commands of authors import torch.
+"""
 
 from __future__ import annotations
 
 import io
+import sqlite3
 import sys
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from softmark.cli.adjust import adjust
-from softmark.cli.author import build, doctor, verify
-from softmark.cli.exits import FAULT, USAGE
-from softmark.cli.grade import grade
-from softmark.cli.platform import bundle, gradescope
-from softmark.cli.results import export, regrade
-from softmark.cli.student import check
+from softmark.cli.conventions import FAULT, USAGE
+from softmark.engines.protocol import EngineError
+from softmark.intake.places import Unreadable
+from softmark.records.errors import ConfigError, UsageError
 
+COMMANDS = {
+    "check": ("student", "Run a homework's public tests on your own work, on your own machine."),
+    "grade": (
+        "grade",
+        "Grade what was handed in, with the hidden tests, in a walled process: one file, or a whole class.",
+    ),
+    "export": ("results", "Write marks in the form that a learning platform imports, and say whom it will not know."),
+    "regrade": (
+        "results",
+        "Say what grading again has changed: old and new marks, student by student and part by part.",
+    ),
+    "adjust": ("results", "Add points to a mark, or take some off, by hand: it stays so whatever is graded again."),
+    "build": ("author", "Make what students get from the references: starters, notebooks and worked examples."),
+    "verify": (
+        "author",
+        "Prove that the hidden tests grade: right code keeps its marks, every known mistake is caught and named.",
+    ),
+    "bundle": ("author", "Make the zip that is uploaded to Gradescope, once `softmark verify` holds for the homework."),
+    "gradescope": (
+        "platform",
+        "Grade the submission in a Gradescope container, and keep results/results.json valid all the time.",
+    ),
+    "doctor": (
+        "platform",
+        "Say what this machine can promise: isolation level and why not higher, devices, versions, limits.",
+    ),
+}
+"""Each command with its module in this room, and the first sentence of its help."""
+
+
+class LazyCommand(TyperCommand):
+    """A command whose module is imported when it is run or asked for its own help."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Import the command, and let it parse its arguments."""
+        single = typer.Typer(**_SETTINGS)
+        module, _ = COMMANDS[str(self.name)]
+        single.command(self.name)(getattr(import_module(f"softmark.cli.{module}"), str(self.name)))
+        return typer.main.get_command(single).make_context(info_name, args, parent, **extra)
+
+
+class LazyGroup(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: LazyCommand(name, callback=None, help=text) for name, (_, text) in COMMANDS.items()}
+
+
+_SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+}
 app = typer.Typer(
     name="softmark",
+    cls=LazyGroup,
     help="Deep-learning homework, and the harness that grades it.",
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+    **_SETTINGS,
 )
-for command in (check, grade, export, regrade, adjust, build, verify, bundle, gradescope, doctor):
-    app.command()(command)
 
 
 def _print_version(asked: bool) -> None:
@@ -45,13 +99,7 @@ def _softmark(
 
 
 def main() -> None:
-    """A traceback that reaches the user is a bug of this project."""
-    import sqlite3
-
-    from softmark.engines.protocol import EngineError
-    from softmark.intake.places import Unreadable
-    from softmark.records.errors import ConfigError, UsageError
-
+    """Run a command. Each known error is one sentence and an exit code; a traceback is a bug of this project."""
     _print_any_name()
     try:
         app()
@@ -68,7 +116,7 @@ def main() -> None:
 
 
 def _print_any_name() -> None:
-    """What a terminal has no characters for is written out: a student's name must not end a run."""
+    """Write out the characters that a terminal does not have: a student's name must not end a run."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -1,16 +1,27 @@
-"""Commands for whoever makes homework and runs the machine that grades it."""
+"""Commands for authors of homework: build, verify, bundle. Only these import torch."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
+from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
+from rich.console import Console
 
-from softmark.cli.exits import FINDINGS
-from softmark.cli.options import Isolation
-from softmark.cli.streams import stdout_kept_clean
+from softmark.authoring import bundle as making
+from softmark.authoring.build import buildable, lacking, products, stale
+from softmark.authoring.verification import prove
+from softmark.authoring.verify_table import as_plain, show_proofs
+from softmark.cli.conventions import FINDINGS, stdout_kept_clean
+from softmark.course.homework import course_root, homework_names, load_homework
+from softmark.feedback.safe_files import replacement, writable
+from softmark.grading.resolved_names import check_names
+from softmark.records.errors import UsageError
+from softmark.verdict.mistakes import MistakeError
 
 
 def build(
@@ -18,10 +29,6 @@ def build(
     only_check: Annotated[bool, typer.Option("--check", help="Write nothing; say which files are stale.")] = False,
 ) -> None:
     """Make what students get from the references: starters, notebooks and worked examples."""
-    from softmark.authoring.build import buildable, lacking, products, stale
-    from softmark.course.homework import course_root, load_homework
-    from softmark.grading.resolved_names import check_names
-
     root = course_root()
     differing = {}
     for name in homeworks or buildable(root):
@@ -48,16 +55,6 @@ def verify(
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Prove that the hidden tests grade: right code keeps its marks, every known mistake is caught and named."""
-    import time
-
-    from rich.console import Console
-
-    from softmark.authoring.verification import prove
-    from softmark.authoring.verify_table import as_plain, show_proofs
-    from softmark.course.homework import course_root, homework_names, load_homework
-    from softmark.records.errors import UsageError
-    from softmark.verdict.mistakes import MistakeError
-
     root = course_root()
     chosen = [load_homework(name, root) for name in homeworks or homework_names(root)]
     if not chosen:
@@ -72,8 +69,6 @@ def verify(
         raise UsageError(str(error)) from error
     seconds = time.monotonic() - start
     if json:
-        import msgspec
-
         typer.echo(msgspec.json.encode(as_plain(proofs, seconds)))
     else:
         show_proofs(proofs, seconds, Console())
@@ -81,39 +76,41 @@ def verify(
         raise typer.Exit(FINDINGS)
 
 
-def doctor(
-    isolation: Annotated[Isolation, typer.Option(help="The level that is needed.")] = Isolation.full,
-    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+def bundle(
+    homework: Annotated[str, typer.Argument(help="What the autograder grades.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The zip to write, or its folder.")] = Path(
+        "autograder.zip"
+    ),
+    minutes: Annotated[int, typer.Option(help="The timeout that is set on Gradescope.", min=2, max=40)] = 10,
+    torch_index: Annotated[
+        str | None,
+        typer.Option(
+            help="The package index of PyTorch's build for the CPU: pip's own has the one for CUDA.", show_default=False
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Engines side by side; 0: one for each core.", min=0)] = 0,
 ) -> None:
-    """Say what this machine can promise: isolation level and why not higher, devices, versions, limits."""
-    import msgspec
-
-    from softmark.engines.processes import examine_machine
-
-    found = examine_machine(isolation.value)
-    if readable := _readable_secrets():
-        remarks = (*found.machine.remarks, readable)
-        found = msgspec.structs.replace(found, machine=msgspec.structs.replace(found.machine, remarks=remarks))
-    if json:
-        typer.echo(msgspec.json.encode(found.machine))
-    else:
-        from rich.console import Console
-
-        from softmark.cli.machine import show_machine
-
-        show_machine(found, Console())
-    if not found.enough:
-        raise typer.Exit(FINDINGS)
-
-
-def _readable_secrets() -> str:
-    """Return what is to be said of the course around, if there is one and others can read its hidden tests."""
-    from softmark.course.digest import exposed
-    from softmark.course.homework import course_root, homework_names, load_homework
-    from softmark.records.errors import ConfigError, UsageError
-
+    """Make the zip that is uploaded to Gradescope, once `softmark verify` holds for the homework."""
+    chosen = load_homework(homework, course_root())
+    if output.is_dir():
+        output = output / "autograder.zip"
+    if output.suffix != ".zip" or not output.parent.is_dir():
+        raise UsageError(f"-o {output} cannot be the bundle: name a .zip, or a folder that exists")
+    sys.path.insert(0, str(chosen.root))  # for `from reference import …` in lists of mistakes
+    packed = making.bundle(chosen, minutes, torch_index)
+    if torch_index is None:
+        typer.echo(f"softmark: {making.WITHOUT_INDEX}", err=True)
     try:
-        root = course_root()
-        return exposed(load_homework(name, root) for name in homework_names(root))
-    except (UsageError, ConfigError):  # this command is about the machine; others say what is wrong with a course
-        return ""
+        proof = making.proved(chosen, jobs or os.cpu_count() or 1)
+    except MistakeError as error:
+        raise UsageError(str(error)) from error
+    if proof is not None and not proof.ok:
+        for hole in proof.holes:
+            typer.echo(f"{hole.homework}: {hole.subject}: {hole.what}", err=True)
+        typer.echo("no bundle was made: mend the hidden tests until `softmark verify` holds", err=True)
+        raise typer.Exit(FINDINGS)
+    with writable(output.parent), replacement(output) as file:
+        file.write(packed)
+    typer.echo(f"wrote {output}, {len(packed) / 1000:.0f} kB; on Gradescope:")
+    for field, value in making.form(chosen, minutes):
+        typer.echo(f"  {field + ':':26}{value}")

@@ -1,7 +1,8 @@
-"""`softmark grade` for a class: collects, grades, writes what a run leaves behind, and says how it went."""
+"""`softmark grade` for a class: has it collected, graded and written, and says how it went."""
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -14,7 +15,7 @@ from softmark.batch.class_results import ClassResults, Gradebook, collect_class
 from softmark.batch.journal import FILE
 from softmark.batch.other_homework import other_homework
 from softmark.batch.run import run_class
-from softmark.cli.exits import FAULT, FINDINGS
+from softmark.cli.conventions import FAULT, FINDINGS, INTERRUPTED, TERMINATED
 from softmark.cli.progress import Tally, following
 from softmark.course.homework import Homework
 from softmark.engines.ending import no_interrupt_lost
@@ -31,40 +32,48 @@ MOST_NAMED = 10
 MOST_FAULTS = 3
 
 
-class Terminated(KeyboardInterrupt):
+class _Terminated(KeyboardInterrupt):
     """SIGTERM has come: the run ends as at Ctrl-C."""
 
 
 def grade_class(
-    paths: Sequence[Path],
-    folder: Path,
-    homework: Homework,
-    spec: GradingSpec,
-    jobs: int,
-    fresh: bool,
-    console: Console,
+    paths: Sequence[Path], folder: Path, homework: Homework, spec: GradingSpec, jobs: int, fresh: bool
 ) -> int:
     """Grade a class, say how it went, and return the exit code."""
-    with no_interrupt_lost(), _stopping_at_sigterm():
-        collection = collect_class(paths, homework, folder)
-        slots = slots_for(homework, jobs, len(collection.entries))
-        with ClassResults(folder, homework) as results:
-            try:
-                _say_what_was_found(collection, console)
-                with LocalEngine(spec, slots) as engine:
-                    tally = _grade(collection, results, engine, fresh, console)
-                gradebook = results.write_gradebook()
-            except KeyboardInterrupt:
-                console.print("stopped; what was graded is kept: the same command goes on from here")
-                results.write_gradebook()
-                raise
-        return _say_how_it_went(gradebook, tally, collection, results, console)
+    try:
+        with no_interrupt_lost(), _stopping_at_sigterm():
+            return _grade_class(paths, folder, homework, spec, jobs or os.cpu_count() or 1, fresh)
+    except _Terminated:
+        return TERMINATED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _grade_class(
+    paths: Sequence[Path], folder: Path, homework: Homework, spec: GradingSpec, jobs: int, fresh: bool
+) -> int:
+    console = Console()
+    collection = collect_class(paths, homework, folder)
+    slots = slots_for(homework, jobs, len(collection.entries))
+    with ClassResults(folder, homework) as results:
+        try:
+            _say_what_was_found(collection, console)
+            with LocalEngine(spec, slots) as engine:
+                tally = _grade(collection, results, engine, fresh, console)
+            gradebook = results.write_gradebook()
+        except KeyboardInterrupt:
+            console.print("stopped; what was graded is kept: the same command goes on from here")
+            results.write_gradebook()
+            raise
+    return _say_how_it_went(gradebook, tally, collection, results, console)
 
 
 @contextmanager
 def _stopping_at_sigterm() -> Iterator[None]:
+    """Let SIGTERM end this block as Ctrl-C does."""
+
     def stop(number: int, frame: FrameType | None) -> None:
-        raise Terminated
+        raise _Terminated
 
     before = signal.signal(signal.SIGTERM, stop)
     try:

@@ -1,18 +1,30 @@
-"""Commands for Gradescope: the zip that an instructor uploads, and what runs in the platform's container."""
+"""Commands for the machine that grades: a run in Gradescope's container, and the examination of this machine."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from softmark.cli.exits import FAULT, FINDINGS
-from softmark.cli.options import DeviceChoice, Isolation
-
-if TYPE_CHECKING:
-    from softmark.course.homework import Homework
-    from softmark.records.result import Result
+from softmark.cli.conventions import FAULT, FINDINGS, DeviceChoice, Isolation
+from softmark.course.digest import exposed
+from softmark.course.homework import Homework, course_root, homework_names, load_homework
+from softmark.engines.device import choose
+from softmark.engines.local import LocalEngine
+from softmark.engines.processes import Examined, examine_machine
+from softmark.engines.protocol import GradingSpec
+from softmark.feedback.feedback import Audience
+from softmark.feedback.results_json import write_results
+from softmark.feedback.terminal import show
+from softmark.platforms.gradescope import ContainerPaths, grade_there, seconds_of_a_submission
+from softmark.platforms.gradescope import prepare as prepare_there
+from softmark.records.errors import ConfigError, UsageError
+from softmark.records.result import Result, Status
 
 STAFF_WIDTH = 110
 
@@ -38,14 +50,6 @@ def gradescope(
     ] = False,
 ) -> None:
     """Grade the submission in a Gradescope container, and keep results/results.json valid all the time."""
-    from softmark.engines.device import choose
-    from softmark.engines.local import LocalEngine
-    from softmark.engines.protocol import GradingSpec
-    from softmark.feedback.results_json import write_results
-    from softmark.platforms.gradescope import ContainerPaths, grade_there, seconds_of_a_submission
-    from softmark.platforms.gradescope import prepare as prepare_there
-    from softmark.records.result import Status
-
     place = ContainerPaths(root)
     homework = _homework(place.source, assignment)
     chosen = choose(device.value)
@@ -66,58 +70,7 @@ def gradescope(
         raise typer.Exit(FAULT)
 
 
-def bundle(
-    homework: Annotated[str, typer.Argument(help="What the autograder grades.", show_default=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The zip to write, or its folder.")] = Path(
-        "autograder.zip"
-    ),
-    minutes: Annotated[int, typer.Option(help="The timeout that is set on Gradescope.", min=2, max=40)] = 10,
-    torch_index: Annotated[
-        str | None,
-        typer.Option(
-            help="The package index of PyTorch's build for the CPU: pip's own has the one for CUDA.", show_default=False
-        ),
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Engines side by side; 0: one for each core.", min=0)] = 0,
-) -> None:
-    """Make the zip that is uploaded to Gradescope, once `softmark verify` holds for the homework."""
-    import os
-    import sys
-
-    from softmark.authoring import bundle as making
-    from softmark.course.homework import course_root, load_homework
-    from softmark.feedback.safe_files import replacement, writable
-    from softmark.records.errors import UsageError
-    from softmark.verdict.mistakes import MistakeError
-
-    chosen = load_homework(homework, course_root())
-    if output.is_dir():
-        output = output / "autograder.zip"
-    if output.suffix != ".zip" or not output.parent.is_dir():
-        raise UsageError(f"-o {output} cannot be the bundle: name a .zip, or a folder that exists")
-    sys.path.insert(0, str(chosen.root))  # for `from reference import …` in lists of mistakes
-    packed = making.bundle(chosen, minutes, torch_index)
-    if torch_index is None:
-        typer.echo(f"softmark: {making.WITHOUT_INDEX}", err=True)
-    try:
-        proof = making.proved(chosen, jobs or os.cpu_count() or 1)
-    except MistakeError as error:
-        raise UsageError(str(error)) from error
-    if proof is not None and not proof.ok:
-        for hole in proof.holes:
-            typer.echo(f"{hole.homework}: {hole.subject}: {hole.what}", err=True)
-        typer.echo("no bundle was made: mend the hidden tests until `softmark verify` holds", err=True)
-        raise typer.Exit(FINDINGS)
-    with writable(output.parent), replacement(output) as file:
-        file.write(packed)
-    typer.echo(f"wrote {output}, {len(packed) / 1000:.0f} kB; on Gradescope:")
-    for field, value in making.form(chosen, minutes):
-        typer.echo(f"  {field + ':':26}{value}")
-
-
 def _homework(source: Path, named: str | None) -> Homework:
-    from softmark.course.homework import course_root, homework_names, load_homework
-    from softmark.records.errors import UsageError
 
     root = course_root(source)
     names = homework_names(root)
@@ -128,9 +81,72 @@ def _homework(source: Path, named: str | None) -> Homework:
 
 def _tell_staff(result: Result) -> None:
     """Standard output: the platform shows it to staff only."""
-    from rich.console import Console
-
-    from softmark.feedback.feedback import Audience
-    from softmark.feedback.terminal import show
-
     show(result, Console(width=STAFF_WIDTH), Audience.STAFF)
+
+
+def doctor(
+    isolation: Annotated[Isolation, typer.Option(help="The level that is needed.")] = Isolation.full,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Say what this machine can promise: isolation level and why not higher, devices, versions, limits."""
+    found = examine_machine(isolation.value)
+    if readable := _readable_secrets():
+        remarks = (*found.machine.remarks, readable)
+        found = msgspec.structs.replace(found, machine=msgspec.structs.replace(found.machine, remarks=remarks))
+    if json:
+        typer.echo(msgspec.json.encode(found.machine))
+    else:
+        show_machine(found, Console())
+    if not found.enough:
+        raise typer.Exit(FINDINGS)
+
+
+def _readable_secrets() -> str:
+    """Return what is to be said of the course around, if there is one and others can read its hidden tests."""
+    try:
+        root = course_root()
+        return exposed(load_homework(name, root) for name in homework_names(root))
+    except (UsageError, ConfigError):  # this command is about the machine; others say what is wrong with a course
+        return ""
+
+
+_STOPS = {
+    "full": "student code runs as a user of its own, behind Landlock and seccomp: it can neither read, write, signal "
+    "nor connect to anything outside its scratch directory",
+    "user": "student code runs behind Landlock and seccomp, as the user who grades",
+    "process": "student code runs in a process of its own: it cannot patch the grader, but it can read files, kill "
+    "processes and use the network",
+}
+
+
+def show_machine(found: Examined, console: Console) -> None:
+    """The level and its reasons first, then the facts."""
+    machine = found.machine
+    verdict = "✓" if found.enough else "✗"
+    console.print(
+        Text(f"\n  {verdict} isolation level {machine.level}", style="bold green" if found.enough else "bold red")
+    )
+    console.print(Text(f"    {_STOPS[machine.level]}", style="dim"))
+    if not found.enough:
+        console.print(Text(f"    asked for: {found.asked}. Nothing is graded below the level that is asked for."))
+    for level, why in machine.why_not_higher.items():
+        console.print(Text(f"    not {level}: {why}"))
+    facts = Table(box=None, show_header=False, padding=(0, 2))
+    facts.add_row("devices", ", ".join(machine.devices))
+    facts.add_row("versions", ", ".join(f"{name} {number}" for name, number in machine.versions.items()))
+    facts.add_row("Landlock", f"version {machine.landlock}" if machine.landlock else "not available")
+    facts.add_row("limits", _limits(machine.limits))
+    console.print()
+    console.print(facts)
+    for remark in machine.remarks:
+        console.print(Text(f"\n  ! {remark}"))
+    console.print()
+
+
+def _limits(limits: dict[str, float]) -> str:
+    return (
+        f"{limits['cpu_seconds']:g} s of computing a test, {limits['import_seconds']:g} s for importing, "
+        f"the sum of these for a whole submission on the clock, {limits['test_seconds']:g} s for a hidden test itself, "
+        f"{limits['memory_mb']:g} MB of memory, {limits['file_mb']:g} MB of files, {limits['processes']:g} processes, "
+        f"{limits['answer_mb']:g} MB of an answer beyond what is expected"
+    )

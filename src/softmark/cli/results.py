@@ -1,16 +1,24 @@
-"""Commands on the results of a class: other programs' grade files, and what grading again has changed."""
+"""Commands on the results of a class: other programs' grade files, what grading again has changed, marks by hand."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
+from rich.console import Console
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from softmark.batch.class_results import ClassResults
+from softmark.batch.journal import FILE
+from softmark.cli.class_run import some
+from softmark.records.errors import UsageError
+from softmark.records.points import shown
+from softmark.report.gradebook import GRADES, TESTS, without_mark
+from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
+from softmark.report.regrade import compare, show_regrade, write_regrade
 
 Results = Annotated[Path, typer.Argument(help="The folder that `softmark grade` keeps results in.", show_default=False)]
 
@@ -34,12 +42,6 @@ def export(
     ] = False,
 ) -> None:
     """Write marks in the form that a learning platform imports, and say whom it will not know."""
-    from softmark.batch.class_results import ClassResults
-    from softmark.cli.class_run import some
-    from softmark.records.errors import UsageError
-    from softmark.report.gradebook import without_mark
-    from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
-
     if canvas is None and moodle is None:
         raise UsageError("say what to write: --canvas FILE or --moodle FILE")
     if canvas is not None and moodle is not None and canvas.resolve() == moodle.resolve():
@@ -80,10 +82,6 @@ def regrade(
     json: Annotated[bool, typer.Option("--json", help="Print the differences as JSON.")] = False,
 ) -> None:
     """Say what grading again has changed: old and new marks, student by student and part by part."""
-    from softmark.batch.class_results import ClassResults
-    from softmark.records.errors import UsageError
-    from softmark.report.regrade import compare, show_regrade, write_regrade
-
     _leave_alone(results, csv)
     with ClassResults.open(results) as ours, ClassResults.open(against or results) as theirs:
         if ours.homework.name != theirs.homework.name:
@@ -95,12 +93,8 @@ def regrade(
         with _told(csv):
             write_regrade(difference, csv)
     if json:
-        import msgspec
-
         typer.echo(msgspec.json.encode(difference))
     else:
-        from rich.console import Console
-
         show_regrade(difference, Console())
         if ours.homework.late is not None:
             typer.echo("  today's late policy is on both sides: a change of [late] shows in grades.csv only\n")
@@ -108,10 +102,6 @@ def regrade(
 
 def _leave_alone(results: Path, *files: Path | None) -> None:
     """The journal and the gradebook are not to be replaced by what is made of them."""
-    from softmark.batch.journal import FILE
-    from softmark.records.errors import UsageError
-    from softmark.report.gradebook import GRADES, TESTS
-
     kept = {(results / name).resolve() for name in (FILE, GRADES, TESTS)}
     for file in files:
         if file is not None and file.resolve() in kept:
@@ -121,9 +111,29 @@ def _leave_alone(results: Path, *files: Path | None) -> None:
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
     """Why a file cannot be written."""
-    from softmark.records.errors import UsageError
-
     try:
         yield
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from None
+
+
+def adjust(
+    results: Annotated[
+        Path, typer.Argument(help="The folder that `softmark grade` keeps results in.", show_default=False)
+    ],
+    who: Annotated[str, typer.Argument(help="An `id` or a `submission` of its grades.csv.", show_default=False)],
+    points: Annotated[
+        float,
+        typer.Option(help="How many more, or fewer: 1.5, -2. 0 takes back what was decided.", show_default=False),
+    ],
+    why: Annotated[str, typer.Option(help="The reason, which the student reads.", show_default=False)] = "",
+    force: Annotated[bool, typer.Option("--force", help="Also to more than full marks.")] = False,
+) -> None:
+    """Add points to a mark, or take some off, by hand: it stays so whatever is graded again."""
+    with ClassResults.open(results, write=True) as opened:
+        graded = opened.adjust(opened.submission_of(who), points, why, force=force)
+        opened.finish()
+        opened.write_gradebook()
+    result = graded.result
+    by_hand = f" ({result.adjustment.line})" if result.adjustment else ""
+    typer.echo(f"{who}: {shown(result.mark)} of {shown(result.max_score)}{by_hand}")

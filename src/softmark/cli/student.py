@@ -1,17 +1,20 @@
-"""`softmark check`: what a student runs on their own machine."""
+"""`softmark check`: the command that a student runs on their own machine."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from softmark.cli.exits import FAULT, FINDINGS, INTERRUPTED, USAGE
-from softmark.cli.streams import stdout_kept_clean
-
-if TYPE_CHECKING:
-    from softmark.student import OwnWork
+from softmark import student
+from softmark.cli.conventions import FAULT, FINDINGS, INTERRUPTED, USAGE, stdout_kept_clean
+from softmark.feedback.terminal import show_checked
+from softmark.intake.places import Unreadable
+from softmark.records.errors import UsageError
+from softmark.records.result import Status, encode
+from softmark.student import OwnWork
 
 
 def check(
@@ -27,8 +30,6 @@ def check(
     json: Annotated[bool, typer.Option("--json", help="Print the Result as JSON instead of the table.")] = False,
 ) -> None:
     """Run a homework's public tests on your own work, on your own machine."""
-    from softmark import student
-
     work = student.find_work(path, assignment)
     try:
         code = student.watch(work, lambda: _check_again(work, json)) if again else _check_once(work, json)
@@ -40,17 +41,11 @@ def check(
 
 def _check_once(work: OwnWork, json: bool) -> int:
     """Check, print, and say with what exit code this ends."""
-    from softmark.records.result import Status, encode
-
     if json:
         with stdout_kept_clean():
             result = work.check()
         typer.echo(encode(result))
     else:
-        from rich.console import Console
-
-        from softmark.feedback.terminal import show_checked
-
         result = work.check()
         show_checked(result, Console())
     if result.status is Status.GRADER_ERROR:
@@ -60,9 +55,6 @@ def _check_once(work: OwnWork, json: bool) -> int:
 
 def _check_again(work: OwnWork, json: bool) -> int:
     """A file that cannot be read just now, because it is being saved, is no reason to stop watching it."""
-    from softmark.intake.places import Unreadable
-    from softmark.records.errors import UsageError
-
     try:
         return _check_once(work, json)
     except (UsageError, Unreadable) as error:
