@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from softmark.batch.class_results import fingerprint as fingerprint_of
@@ -15,7 +16,7 @@ from softmark.course.homework import Homework, load_homework
 from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import read_job
 from softmark.intake.model import Entry, SubmittedFiles
-from softmark.records.result import Submitter
+from softmark.records.result import Submission, Submitter
 from tests.support.classes import FILE, HELPER, NAME, WITH_A_HELPER
 
 MONDAY = datetime(2026, 3, 2, 12)
@@ -33,17 +34,24 @@ class Given:
 
 FILES = {FILE: WITH_A_HELPER.encode(), "helper.py": HELPER.encode(), "data.txt": b"1 2 3"}
 HANDED = SubmittedFiles(FILE, FILES, notes=("renamed",))
-ENTRY = Entry("ada", (Submitter("ada", "Ada"),), "class/ada", Given(HANDED), MONDAY, False, MONDAY)
+WHO = Submission(
+    id="ada", students=(Submitter("ada", "Ada"),), origin="class/ada", submitted_at=MONDAY, late=False, due_at=MONDAY
+)
+ENTRY = Entry(WHO, Given(HANDED))
 
 
 def fingerprint(course: Path, entry: Entry = ENTRY, *, isolation: str = "full", timeout: float | None = None) -> str:
     homework = load_homework(NAME, course)
     spec = GradingSpec.of(homework, isolation, timeout)
-    return fingerprint_of(read_job(entry, homework), entry, spec, provenance(homework, isolation))
+    return fingerprint_of(read_job(entry, homework), spec, provenance(homework, isolation))
 
 
 def of(**changes: object) -> Entry:
     return replace(ENTRY, source=Given(replace(HANDED, **changes)))  # type: ignore[arg-type]
+
+
+def by(**changes: object) -> Entry:
+    return replace(ENTRY, submission=msgspec.structs.replace(WHO, **changes))
 
 
 def append(path: str, line: str) -> Callable[[Path], None]:
@@ -68,10 +76,10 @@ class TestFingerprint:
             of(notes=()),
             of(staff_notes=("found twice",)),
             of(refusal="it is a picture"),
-            replace(ENTRY, submitted_at=MONDAY + timedelta(seconds=1)),
-            replace(ENTRY, due_at=None),
-            replace(ENTRY, late=True),
-            replace(ENTRY, students=(Submitter("ada", "Ada L."),)),
+            by(submitted_at=MONDAY + timedelta(seconds=1)),
+            by(due_at=None),
+            by(late=True),
+            by(students=(Submitter("ada", "Ada L."),)),
         ],
         ids="main helper data more exchanged notes staff_notes refusal time due late name".split(),
     )
@@ -99,6 +107,6 @@ class TestFingerprint:
 
     def test_does_not_change_with_where_it_lies(self, course: Path) -> None:
         """A class that was moved or downloaded again is not graded again."""
-        moved = replace(ENTRY, origin="other/ada", earlier=("other/ada/1",))
+        moved = by(origin="other/ada", earlier=("other/ada/1",))
         turned = of(files=dict(reversed(FILES.items())))
         assert fingerprint(course, moved) == fingerprint(course, turned) == fingerprint(course)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from softmark.batch.journal import _MIGRATIONS, FILE, Journal, Known
+from softmark.batch.journal import _MIGRATIONS, FILE, Journal
 from softmark.records.errors import UsageError
-from softmark.records.result import CaseResult, Outcome, Result, Status
+from softmark.records.result import CaseResult, Outcome, Result, Status, Submission
 from tests.support.classroom import grader_error
 from tests.support.results import graded, not_gradable, with_cases
 
@@ -24,7 +24,7 @@ STATUSES = {Status.GRADED: graded, Status.NOT_GRADABLE: not_gradable, Status.GRA
 def record(folder: Path, *results: Result, submission: str = "ada", fingerprint: str = "f") -> None:
     """One run that grades one submission so often."""
     with Journal(folder, HOMEWORK) as journal:
-        journal.save_submissions([(submission, Known())])
+        journal.save_submissions([Submission(id=submission)])
         for result in results:
             with journal.record(submission, fingerprint, result):
                 pass
@@ -38,7 +38,7 @@ def adjust(folder: Path, points: float) -> None:
 def graded_run(folder: Path, *submissions: str, stopped: bool = False) -> int:
     """The number of a run that grades these."""
     with Journal(folder, HOMEWORK) as journal:
-        journal.save_submissions((submission, Known()) for submission in submissions)
+        journal.save_submissions(Submission(id=submission) for submission in submissions)
         for submission in submissions:
             with journal.record(submission, "f", graded()):
                 pass
@@ -70,7 +70,7 @@ class TestWhatCounts:
         everything = [status for statuses in runs for status in statuses]
         marks = [status for status in everything if status is not Status.GRADER_ERROR]
         with Journal(folder, HOMEWORK) as journal:
-            counting = [(one.id, one.result.status) for one, _ in journal.current()]
+            counting = [(one.submission.id, one.result.status) for one in journal.current()]
             done = journal.fingerprints()
         assert counting == [("ada", (marks or everything)[-1])] if everything else counting == []
         assert done == ({"ada": "f"} if everything and everything[-1] is not Status.GRADER_ERROR else {})
@@ -79,7 +79,7 @@ class TestWhatCounts:
         """Staff are told why the latest attempt is not the one that counts."""
         record(tmp_path, graded(), grader_error())
         with Journal(tmp_path, HOMEWORK) as journal:
-            one, _ = journal.current_of("ada")
+            one = journal.current_of("ada")
         assert one.result.total == graded().total
         assert "the latest attempt at grading failed" in one.result.staff_notes[-1]
 
@@ -88,13 +88,13 @@ class TestWhatCounts:
         record(tmp_path, graded())
         record(tmp_path, with_cases(graded(), 2, CaseResult(id="", outcome=Outcome.PASSED, share="1")))
         with Journal(tmp_path, HOMEWORK, write=False) as journal:
-            totals = [[one.result.total for one, _ in journal.current(run)] for run in (0, 1, 2)]
+            totals = [[one.result.total for one in journal.current(run)] for run in (0, 1, 2)]
         assert totals == [[], [graded().total], [graded().total + 2]]
 
     def test_is_not_what_could_not_be_written_to_files(self, tmp_path: Path) -> None:
         """A grading is in the journal when its files are there, or not at all."""
         with Journal(tmp_path, HOMEWORK) as journal:
-            journal.save_submissions([("ada", Known())])
+            journal.save_submissions([Submission(id="ada")])
             with pytest.raises(KeyboardInterrupt), journal.record("ada", "f", graded()):
                 raise KeyboardInterrupt
             assert journal.fingerprints() == {}
@@ -110,9 +110,9 @@ class TestAdjustment:
         adjust(tmp_path, 1.5)
         with Journal(tmp_path, HOMEWORK) as journal:
             for result in (grader_error(), graded()):
-                with journal.record("ada", "f", result) as (one, _):
+                with journal.record("ada", "f", result) as one:
                     assert one.result.mark == graded().total + 1.5
-                assert journal.current_of("ada")[0].result.adjustment == one.result.adjustment
+                assert journal.current_of("ada").result.adjustment == one.result.adjustment
 
     def test_the_latest_counts_and_none_is_lost(self, tmp_path: Path) -> None:
         """As of each run; 0 takes back what was decided."""
@@ -120,7 +120,7 @@ class TestAdjustment:
         for points in (1.5, -1, 0):
             adjust(tmp_path, points)
         with Journal(tmp_path, HOMEWORK, write=False) as journal:
-            marks = [[one.result.mark for one, _ in journal.current(run)] for run in range(1, 5)]
+            marks = [[one.result.mark for one in journal.current(run)] for run in range(1, 5)]
         assert marks == [[3], [4.5], [2], [3]]
 
     def test_is_not_what_could_not_be_written_to_files(self, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ class TestAdjustment:
         with Journal(tmp_path, HOMEWORK) as journal:
             with pytest.raises(KeyboardInterrupt), journal.adjust("ada", 1.5, "So."):
                 raise KeyboardInterrupt
-            assert journal.current_of("ada")[0].result.adjustment is None
+            assert journal.current_of("ada").result.adjustment is None
 
 
 class TestBeforeTheLastChange:
@@ -167,7 +167,7 @@ class TestFolderThatNobodyMayWriteTo:
         graded_run(tmp_path, "ada")
         monkeypatch.setattr("os.access", lambda path, mode: False)
         with Journal(tmp_path, HOMEWORK, write=False) as journal:
-            assert [one.id for one, _ in journal.current()] == ["ada"]
+            assert [one.submission.id for one in journal.current()] == ["ada"]
             assert [file.name for file in tmp_path.iterdir()] == [FILE]
 
 
@@ -178,10 +178,10 @@ class TestSubmissionsThatAreGone:
         record(tmp_path, graded(), submission="ada")
         record(tmp_path, graded(), submission="ben")
         with Journal(tmp_path, HOMEWORK) as journal:
-            journal.save_submissions([("ben", Known())])
-            assert {one.id: one.gone for one, _ in journal.current()} == {"ada": True, "ben": False}
+            journal.save_submissions([Submission(id="ben")])
+            assert {one.submission.id: one.gone for one in journal.current()} == {"ada": True, "ben": False}
         with Journal(tmp_path, HOMEWORK, write=False) as journal:
-            assert [one.id for one, _ in journal.current() if one.gone] == ["ada"]
+            assert [one.submission.id for one in journal.current() if one.gone] == ["ada"]
 
 
 class TestJournalThatIsRefused:

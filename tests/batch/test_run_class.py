@@ -17,7 +17,7 @@ from softmark.course.homework import Homework
 from softmark.engines.protocol import Engine, EngineError, GradingSpec
 from softmark.intake.model import Entry, SubmittedFiles
 from softmark.records.errors import UsageError
-from softmark.records.result import Outcome, Result, Status, grader_error
+from softmark.records.result import Outcome, Result, Status, Submission, grader_error
 from tests.support.engine_double import ScriptedEngine
 from tests.support.results import HOMEWORK, graded, second_zero
 
@@ -39,7 +39,7 @@ class Given:
 
 def entries(*names: str, refusal: str = "") -> list[Entry]:
     files = SubmittedFiles(refusal=refusal) if refusal else SubmittedFiles(HOMEWORK.file, {HOMEWORK.file: b"x = 1\n"})
-    return [Entry(name, (), f"class/{name}", Given(files)) for name in names]
+    return [Entry(Submission(id=name, origin=f"class/{name}"), Given(files)) for name in names]
 
 
 def scripted(slots: int = 1, **script: Sequence[Result | Exception | None]) -> ScriptedEngine:
@@ -53,7 +53,7 @@ def run(folder: Path, engine: Engine, submissions: Sequence[Entry], fresh: bool 
 
 def statuses(folder: Path) -> dict[str, Status]:
     with ClassResults(folder, HOMEWORK, write=False) as results:
-        return {one.id: one.result.status for one in results.current()}
+        return {one.submission.id: one.result.status for one in results.current()}
 
 
 class TestAttempts:

@@ -14,10 +14,10 @@ from softmark.batch.run import Finished
 from softmark.cli import progress
 from softmark.cli.progress import Tally, following
 from softmark.intake.model import Entry, RefusedSource
-from softmark.records.result import Status
+from softmark.records.result import Status, Submission
 from tests.support.results import graded
 
-ENTRY = Entry("ada", (), "class/ada", RefusedSource("it is empty"))
+ENTRY = Entry(Submission(id="ada", origin="class/ada"), RefusedSource("it is empty"))
 FINISHED = {status: Finished(ENTRY, msgspec.structs.replace(graded(), status=status)) for status in Status}
 UNCHANGED = Finished(ENTRY)
 

@@ -61,17 +61,17 @@ class TestGradescope:
             "submission_32": NOTEBOOK,
             "submission_33": f"expected {FILE}; found notes.docx",
         }
-        assert entries["submission_31"].students == (Submitter("1001", "Student One", "one@example.com"),)
-        assert entries["submission_31"].submitted_at == datetime(2026, 4, 26, 17, 34, tzinfo=UTC)
-        assert entries["submission_31"].earlier == ("submitted at 2026-04-25 11:00:00.000000000 Z",)
-        assert entries["submission_32"].students == (
+        assert entries["submission_31"].submission.students == (Submitter("1001", "Student One", "one@example.com"),)
+        assert entries["submission_31"].submission.submitted_at == datetime(2026, 4, 26, 17, 34, tzinfo=UTC)
+        assert entries["submission_31"].submission.earlier == ("submitted at 2026-04-25 11:00:00.000000000 Z",)
+        assert entries["submission_32"].submission.students == (
             Submitter("1002", 'Student "Two" É', "two@example.com"),
             Submitter("three@example.com", "Student O'Three", "three@example.com"),
         )
-        assert entries["submission_32"].submitted_at == datetime(2026, 4, 27, 8, tzinfo=UTC)
+        assert entries["submission_32"].submission.submitted_at == datetime(2026, 4, 27, 8, tzinfo=UTC)
         seven_west = timezone(timedelta(hours=-7))
-        assert entries["submission_33"].submitted_at == datetime(2026, 4, 27, 1, tzinfo=seven_west)
-        assert entries["submission_33"].students == (Submitter("submission_33"),)
+        assert entries["submission_33"].submission.submitted_at == datetime(2026, 4, 27, 1, tzinfo=seven_west)
+        assert entries["submission_33"].submission.students == (Submitter("submission_33"),)
 
     @both_ways
     def test_format_and_what_is_missing(self, made: Made, tmp_path: Path) -> None:
@@ -98,8 +98,8 @@ class TestCanvas:
             "onestudent_1001": FILE,
             "twostudent_1002": FILE,
         }
-        assert entries["onestudent_1001"].students == (Submitter("1001", "onestudent"),)
-        assert {name: entry.late for name, entry in entries.items() if entry.late} == {
+        assert entries["onestudent_1001"].submission.students == (Submitter("1001", "onestudent"),)
+        assert {name: entry.submission.late for name, entry in entries.items() if entry.submission.late} == {
             "fivestudent_1005": True,
             "twostudent_1002": True,
         }
@@ -112,7 +112,7 @@ class TestCanvas:
         handed_in = entry.load(WANTED)
         assert handed_in.files == {FILE: OTHER, "helper.py": b"x = 1\n"}
         assert handed_in.notes == ()
-        assert entry.earlier == (f"twostudent_LATE_1002_500092_{FILE}",)
+        assert entry.submission.earlier == (f"twostudent_LATE_1002_500092_{FILE}",)
 
     @pytest.mark.parametrize(("older", "newer"), [(99, 100), (99_999, 100_000), (100_000, 100_001)])
     @both_ways
@@ -121,7 +121,7 @@ class TestCanvas:
         tree = {f"onestudent_1001_{older}_{FILE}": STARTER, f"onestudent_1001_{newer}_{FILE}": SOURCE}
         entry = found(tree, made, tmp_path)["onestudent_1001"]
         assert entry.load(WANTED).files == {FILE: SOURCE}
-        assert entry.earlier == (f"onestudent_1001_{older}_{FILE}",)
+        assert entry.submission.earlier == (f"onestudent_1001_{older}_{FILE}",)
 
     @both_ways
     def test_names_with_numbers_are_no_canvas_download(self, made: Made, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ class TestMoodle:
             "Student-Three_1003": f"expected {FILE}; found onlinetext.html",
             "Zoe-Two_1002": FILE,
         }
-        assert entries["Zoe-Two_1002"].students == (Submitter("1002", "Zoë Twó"),)
+        assert entries["Zoe-Two_1002"].submission.students == (Submitter("1002", "Zoë Twó"),)
         assert format_of(exports.moodle(), made, tmp_path).format == "Moodle download"
 
     @both_ways
@@ -171,9 +171,10 @@ class TestNbgrader:
             "two": NOTEBOOK,
             "three": f"expected {FILE}; found essay.docx",
         }
-        assert entries["one"].submitted_at == datetime(2026, 2, 2, 15, 58, 23, tzinfo=ZoneInfo("America/Los_Angeles"))
-        assert entries["two"].submitted_at == datetime(2026, 2, 3, 10, tzinfo=UTC)
-        assert [origin.rpartition("/")[2] for origin in entries["two"].earlier] == ["hw1"]
+        pacific = ZoneInfo("America/Los_Angeles")
+        assert entries["one"].submission.submitted_at == datetime(2026, 2, 2, 15, 58, 23, tzinfo=pacific)
+        assert entries["two"].submission.submitted_at == datetime(2026, 2, 3, 10, tzinfo=UTC)
+        assert [origin.rpartition("/")[2] for origin in entries["two"].submission.earlier] == ["hw1"]
         assert entries["two"].load(WANTED).files == {NOTEBOOK: notebook()}
         assert [line.rpartition("/")[2] for line in collection.ignored] == ["four: other assignments only"]
 
@@ -202,7 +203,7 @@ class TestPlain:
             "student_four": f"expected {FILE}; found student_four.docx",
         }
         assert {note for entry in entries.values() for note in entry.load(WANTED).notes} == set()
-        assert entries["student-two"].students == (Submitter("student-two", "student two"),)
+        assert entries["student-two"].submission.students == (Submitter("student-two", "student two"),)
         assert [line.rpartition("/")[2] for line in collection.ignored] == ["README.md", "roster.csv"]
 
     @pytest.mark.parametrize("wrapping", ["", "class/", "a/b/c/"])
@@ -251,7 +252,7 @@ class TestPlain:
         (tmp_path / "mine.py").write_bytes(SOURCE)
         collection = collect([tmp_path / "mine.py"], WANTED)
         assert collection.format == "one file"
-        assert [(entry.id, entry.origin, entry.load(WANTED).main) for entry in collection.entries] == [
+        assert [(entry.id, entry.submission.origin, entry.load(WANTED).main) for entry in collection.entries] == [
             ("mine", "mine.py", FILE)
         ]
 
@@ -269,13 +270,13 @@ class TestSeveralPaths:
         """The path that was given names the student, not the folder inside."""
         as_folder({f"{who}/hw/{FILE}": SOURCE for who in ("one", "two")}, tmp_path)
         collection = collect([tmp_path / "one", tmp_path / "two"], WANTED)
-        assert [entry.students[0].name for entry in collection.entries] == ["one", "two"]
+        assert [entry.submission.students[0].name for entry in collection.entries] == ["one", "two"]
 
     def test_names_of_which_little_can_be_a_folder(self, tmp_path: Path) -> None:
         """Whose names differ only in other scripts, or far at the end, are different students all the same."""
         names = {"王明 hw", "李红 hw", "a" * 90, "a" * 89 + "b"}
         entries = collect([as_folder({f"{name}.py": SOURCE for name in names}, tmp_path / "class")], WANTED).entries
-        students = [student for entry in entries for student in entry.students]
+        students = [student for entry in entries for student in entry.submission.students]
         assert {student.name for student in students} == names
         assert len({student.id for student in students}) == 4
 

@@ -296,7 +296,7 @@ class TestOnTheDisk:
         entry = one_of_two(tmp_path)
         handed_in = entry.load(WANTED)
         assert re.fullmatch(r"student-[0-9a-f]{8}", entry.id)
-        assert entry.students[0].name == "student\\udcff"
+        assert entry.submission.students[0].name == "student\\udcff"
         assert handed_in.notes == (f"`\\udce9t\\udce9.py` was graded as `{FILE}`",)
         assert handed_in.staff_notes == (f"left out: a\\x0ab.py, {'x' * 200}…",)
 
@@ -305,7 +305,8 @@ def harmless(entry: Entry) -> None:
     """Whatever came of it can be shown, stored and written beside others."""
     handed_in = entry.load(WANTED)
     assert bool(handed_in.main) != bool(handed_in.refusal)
-    assert_shown(entry.id, entry.origin, *handed_in.notes, *handed_in.staff_notes, handed_in.refusal, *entry.earlier)
+    who = entry.submission
+    assert_shown(who.id, who.origin, *handed_in.notes, *handed_in.staff_notes, handed_in.refusal, *who.earlier)
     assert entry.id[0] not in ".-"
     assert entry.id.isascii()
     assert all(".." not in name.split("/") and not name.startswith("/") for name in handed_in.files)

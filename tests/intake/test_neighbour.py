@@ -128,9 +128,10 @@ def seen(collection: Collection) -> Seen:
     entries = {}
     for entry in collection.entries:
         handed = entry.load(WANTED)
-        about = (entry.id, entry.students, entry.submitted_at, entry.late, entry.due_at, entry.earlier)
-        entries[entry.origin] = (*about, handed.main, dict(handed.files), handed.notes, handed.refusal)
-    students = [student.id for entry in collection.entries for student in entry.students]
+        who = entry.submission
+        about = (who.id, who.students, who.submitted_at, who.late, who.due_at, who.earlier)
+        entries[entry.submission.origin] = (*about, handed.main, dict(handed.files), handed.notes, handed.refusal)
+    students = [student.id for entry in collection.entries for student in entry.submission.students]
     return Seen(collection.format, entries, students, collection.ignored)
 
 
@@ -272,7 +273,7 @@ def test_id_of_an_earlier_run_is_kept() -> None:
         folder = as_folder(tree, Path(place) / "class")
         for kept in tree:
             entries = collect([folder], WANTED, {f"class/{kept}": "dora-smith"}).entries
-            ids = {entry.origin: (entry.id, entry.students[0].id) for entry in entries}
+            ids = {entry.submission.origin: (entry.id, entry.submission.students[0].id) for entry in entries}
             assert ids.pop(f"class/{kept}") == ("dora-smith", "dora-smith")
             assert ids.popitem()[1][0].startswith("dora-smith-")
 

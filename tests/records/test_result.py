@@ -1,6 +1,7 @@
 """The Result: valid from second zero, added up exactly, and the same after a round trip through JSON."""
 
 import json
+from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from softmark.records.result import (
     Result,
     Status,
     Submission,
+    Submitter,
     decode,
     encode,
 )
@@ -224,6 +226,20 @@ class TestJson:
         data = json.loads(encode(second_zero())) | change
         with pytest.raises(msgspec.ValidationError):
             decode(json.dumps(data))
+
+    def test_what_older_journals_know_of_a_submission_is_read(self) -> None:
+        """Journals kept who handed in, and when, as texts before it was part of a Submission."""
+        known = (
+            b'{"students":[{"id":"1001","name":"Ada","email":"ada@example.org"}],"origin":"class/ada",'
+            b'"submitted_at":"2026-03-02T12:00:00+01:00","due_at":null,"late":false,"earlier":["class/ada/1"]}'
+        )
+        assert msgspec.json.decode(known, type=Submission) == Submission(
+            students=(Submitter("1001", "Ada", "ada@example.org"),),
+            origin="class/ada",
+            submitted_at=datetime(2026, 3, 2, 12, tzinfo=timezone(timedelta(hours=1))),
+            late=False,
+            earlier=("class/ada/1",),
+        )
 
     def test_is_frozen(self) -> None:
         """Nobody changes a result behind another's back."""

@@ -208,6 +208,7 @@ class TestFiles:
         graded = renamed(one("s1", LOVELACE), payload)
         submission = Submission(id="s1", name=payload, file=payload)
         hostile = msgspec.structs.replace(graded.result, submission=submission, reason=payload, notes=(payload,))
-        (row,) = grades(tmp_path, msgspec.structs.replace(graded, result=hostile, origin=payload))
+        where = msgspec.structs.replace(graded.submission, origin=payload)
+        (row,) = grades(tmp_path, msgspec.structs.replace(graded, result=hostile, submission=where))
         assert None not in row
         assert all(value.isprintable() for value in row.values())

@@ -1,11 +1,11 @@
 """A small class to export: all that can become of a submission."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
-from softmark.records.result import CaseResult, Graded, Outcome, Result, Submitter
+from softmark.records.result import CaseResult, Graded, Outcome, Result, Submission, Submitter
 from tests.support.results import LATE, graded, handed_in, not_gradable, with_cases
 
 LOVELACE = Submitter(id="1001", name="Lovelace, Ada", email="ada@example.org")
@@ -18,8 +18,11 @@ MONDAY = "2026-03-02T12:00:00+01:00"
 TUESDAY = "2026-03-03T12:00:00+01:00"
 
 
-def one(id: str, *students: Submitter, result: Result | None = None, **changes: Any) -> Graded:
-    return Graded(id=id, students=students, origin=f"export/{id}", result=result or graded(), **changes)
+def one(id: str, *students: Submitter, result: Result | None = None, gone: bool = False, **changes: Any) -> Graded:
+    if changes.get("submitted_at"):
+        changes["submitted_at"] = datetime.fromisoformat(changes["submitted_at"])
+    submission = Submission(id=id, students=students, **{"origin": f"export/{id}", **changes})
+    return Graded(submission, result or graded(), gone)
 
 
 def grader_error() -> Result:
@@ -47,5 +50,5 @@ def very_late() -> Result:
 
 def renamed(graded: Graded, name: str) -> Graded:
     """The same submission, of a student of this name."""
-    student = msgspec.structs.replace(graded.students[0], name=name)
-    return msgspec.structs.replace(graded, students=(student,))
+    student = msgspec.structs.replace(graded.submission.students[0], name=name)
+    return msgspec.structs.replace(graded, submission=msgspec.structs.replace(graded.submission, students=(student,)))

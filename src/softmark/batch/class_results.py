@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
 
-from softmark.batch.journal import Journal, Known, homework_of, ids_in
+from softmark.batch.journal import Journal, homework_of, ids_in
 from softmark.course.deadlines import lateness
 from softmark.course.digest import SOFTWARE, provenance, software_digest
 from softmark.course.homework import Homework, load_homework
@@ -83,28 +82,28 @@ class ClassResults:
 
     def save_submissions(self, submissions: Iterable[Entry]) -> None:
         """Note which submissions this run has, and whose they are."""
-        self._journal.save_submissions((entry.id, _known(entry)) for entry in submissions)
+        self._journal.save_submissions(entry.submission for entry in submissions)
 
     def fingerprints(self) -> dict[str, str]:
         """Return the fingerprint of each submission's latest grading, unless that failed."""
         return self._journal.fingerprints()
 
-    def expected_fingerprint(self, job: Job, entry: Entry, spec: GradingSpec) -> str:
+    def expected_fingerprint(self, job: Job, spec: GradingSpec) -> str:
         """Return the fingerprint that a grading on this machine would have."""
         if self._expected is None or self._expected[0] != spec:
             self._expected = spec, provenance(self.homework, spec.isolation, spec.device)
-        return fingerprint(job, entry, spec, self._expected[1])
+        return fingerprint(job, spec, self._expected[1])
 
     def record(self, submission: str, fingerprint: str, result: Result) -> None:
         """Add a grading, and write what its student gets back."""
         with writable(self.folder), self._journal.record(submission, fingerprint, result) as current:
-            write_feedback(self._with_lateness(*current), self.folder)
+            write_feedback(self._with_lateness(current), self.folder)
 
     def restore_feedback(self, submission: str) -> None:
         """Write what a student gets back once more, if any of it is lost or empty."""
         if not has_feedback(self.folder, submission):
             with writable(self.folder):
-                write_feedback(self._with_lateness(*self._journal.current_of(submission)), self.folder)
+                write_feedback(self._with_lateness(self._journal.current_of(submission)), self.folder)
 
     def adjust(self, submission: str, points: float, why: str, *, force: bool = False) -> Graded:
         """Add points to a mark by hand, or take some off; 0 takes back what was decided before. Return what counts now.
@@ -119,10 +118,12 @@ class ClassResults:
         if points and not why.strip():
             raise UsageError('say why, for the student and for whoever asks in a year: --why "…"')
         with writable(self.folder), self._journal.adjust(submission, points, why.strip()) as current:
-            graded = self._with_lateness(*current)
+            graded = self._with_lateness(current)
             result = graded.result
             if result.status is Status.GRADER_ERROR:
-                raise UsageError(f"{graded.id} has no mark yet, because the grader failed: grade again first")
+                raise UsageError(
+                    f"{graded.submission.id} has no mark yet, because the grader failed: grade again first"
+                )
             if points > 0 and result.mark > result.max_score and not force:
                 mark = f"{shown(result.mark)} of {shown(result.max_score)}"
                 raise UsageError(f"that would be {mark} points, more than full marks: say --force if it is meant")
@@ -131,12 +132,12 @@ class ClassResults:
 
     def current(self) -> Iterator[Graded]:
         """Yield what counts of each submission, in the order of their ids."""
-        return (self._with_lateness(*one) for one in self._journal.current())
+        return (self._with_lateness(one) for one in self._journal.current())
 
     def before_last_change(self) -> Iterator[Graded]:
         """Yield what counted before the last run that graded anything."""
         run = self._journal.before_last_change()
-        return (self._with_lateness(*one) for one in self._journal.current(run))
+        return (self._with_lateness(one) for one in self._journal.current(run))
 
     def submission_of(self, who: str) -> str:
         """Return the submission that an id or a submission of grades.csv names. Raise UsageError if it names none."""
@@ -175,26 +176,27 @@ class ClassResults:
         parts = [(part.number, part.function, rounded(part.points)) for part in self.homework.parts]
         for graded in self.current():
             if [(part.number, part.function, part.points) for part in graded.result.parts] != parts:
-                outdated.append(graded.id)
+                outdated.append(graded.submission.id)
             else:
                 summary.add(graded)
                 yield graded
 
-    def _with_lateness(self, graded: Graded, known: Known) -> Graded:
+    def _with_lateness(self, graded: Graded) -> Graded:
         """Apply the late policy as it is now, not as it was when this was graded."""
-        homework, handed_in, due = self.homework, _time(known.submitted_at), _time(known.due_at)
-        late = lateness(homework.late, homework.points, handed_in, due, known.late)
+        homework, handed_in = self.homework, graded.submission
+        late = lateness(homework.late, homework.points, handed_in.submitted_at, handed_in.due_at, handed_in.late)
         return msgspec.structs.replace(graded, result=msgspec.structs.replace(graded.result, lateness=late))
 
 
-def fingerprint(job: Job, entry: Entry, spec: GradingSpec, graded_with: Provenance) -> str:
+def fingerprint(job: Job, spec: GradingSpec, graded_with: Provenance) -> str:
     """Return a digest of all that a grading depends on: the same fingerprint means the same marks and the same files.
 
     The part behind the dot stands for softmark and its libraries. Fingerprints of older versions have no dot.
     """
-    known = _known(entry)
-    files = (job.main, job.submission.sha256, job.refusal, job.notes, job.staff_notes)
-    own = msgspec.json.encode((files, known.students, known.submitted_at, known.due_at, known.late))
+    handed_in = job.submission
+    files = (job.main, handed_in.sha256, job.refusal, job.notes, job.staff_notes)
+    times = [None if time is None else time.isoformat() for time in (handed_in.submitted_at, handed_in.due_at)]
+    own = msgspec.json.encode((files, handed_in.students, *times, handed_in.late))
     others = msgspec.structs.replace(graded_with, **dict.fromkeys(SOFTWARE, ""))
     both = msgspec.json.encode((others, spec.budget_seconds)) + b"\0" + own
     return f"{hashlib.sha256(both).hexdigest()}.{software_digest(graded_with)}"
@@ -204,17 +206,6 @@ def only_software_differs(before: str, now: str) -> bool:
     """Return True if only softmark or its libraries have changed since, as far as the earlier fingerprint tells."""
     (others, dot, software), (others_now, _, software_now) = before.partition("."), now.partition(".")
     return not dot or (others == others_now and software != software_now)
-
-
-def _known(entry: Entry) -> Known:
-    return Known(
-        students=entry.students,
-        origin=entry.origin,
-        submitted_at=None if entry.submitted_at is None else entry.submitted_at.isoformat(),
-        due_at=None if entry.due_at is None else entry.due_at.isoformat(),
-        late=entry.late,
-        earlier=entry.earlier,
-    )
 
 
 def _near(who: str, grades: Iterable[Grade]) -> str:
@@ -228,7 +219,3 @@ def _near(who: str, grades: Iterable[Grade]) -> str:
     near = get_close_matches(who.casefold(), ids, n=_MOST_SUGGESTED, cutoff=0.6)
     meant = dict.fromkeys(own for name in near for own in ids[name])
     return f" (did you mean {' or '.join(list(meant)[:_MOST_SUGGESTED])}?)" if meant else ""
-
-
-def _time(written: str | None) -> datetime | None:
-    return None if written is None else datetime.fromisoformat(written)

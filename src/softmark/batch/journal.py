@@ -27,8 +27,7 @@ from pathlib import Path
 import msgspec
 
 from softmark.records.errors import UsageError
-from softmark.records.record import Record
-from softmark.records.result import Adjustment, Graded, Result, Status, Submitter, decode, encode
+from softmark.records.result import Adjustment, Graded, Result, Status, Submission, decode, encode
 from softmark.report.student_folder import private_file, results_folder
 
 FILE = "gradebook.sqlite"
@@ -73,17 +72,6 @@ _KNOWN = """
 """
 
 
-class Known(Record, frozen=True):
-    """What is known about a submission besides its mark."""
-
-    students: tuple[Submitter, ...] = ()
-    origin: str = ""
-    submitted_at: str | None = None
-    due_at: str | None = None
-    late: bool | None = None
-    earlier: tuple[str, ...] = ()
-
-
 class Journal:
     """One class's journal, open for one run; a context manager."""
 
@@ -105,13 +93,13 @@ class Journal:
         self._db.close()
         self._unlock()
 
-    def save_submissions(self, submissions: Iterable[tuple[str, Known]]) -> None:
+    def save_submissions(self, submissions: Iterable[Submission]) -> None:
         """Note which submissions this run has, and whose they are."""
         with self._db:
             self._db.executemany(
                 "INSERT INTO submissions VALUES (?, ?, ?) "
                 "ON CONFLICT (id) DO UPDATE SET run = excluded.run, known = excluded.known",
-                ((name, self.run, msgspec.json.encode(known)) for name, known in submissions),
+                ((one.id, self.run, msgspec.json.encode(one)) for one in submissions),
             )
 
     def fingerprints(self) -> dict[str, str]:
@@ -124,7 +112,7 @@ class Journal:
         return dict(rows)
 
     @contextmanager
-    def record(self, submission: str, fingerprint: str, result: Result) -> Iterator[tuple[Graded, Known]]:
+    def record(self, submission: str, fingerprint: str, result: Result) -> Iterator[Graded]:
         """Add a grading. The block writes the files of what counts now; if it raises, nothing is added."""
         row = (self.run, submission, fingerprint, result.status, result.total, zlib.compress(encode(result), 1))
         with _explained(self.path), self._db:
@@ -139,9 +127,9 @@ class Journal:
                 yield _with_what_is_known(submission, about, result, by_hand, gone=False)
 
     @contextmanager
-    def adjust(self, submission: str, points: float, why: str) -> Iterator[tuple[Graded, Known]]:
+    def adjust(self, submission: str, points: float, why: str) -> Iterator[Graded]:
         """Add what the staff decided; 0 points take back what they decided before. Else it is used like `record`."""
-        before, _ = self.current_of(submission)
+        before = self.current_of(submission)
         adjustment = Adjustment(points=points, why=why, made=_now(), total=before.result.total)
         with _explained(self.path), self._db:
             self._db.execute(
@@ -150,11 +138,11 @@ class Journal:
             )
             yield self.current_of(submission)
 
-    def current(self, run: int | None = None) -> Iterator[tuple[Graded, Known]]:
+    def current(self, run: int | None = None) -> Iterator[Graded]:
         """Yield what counts after that run (the present one, if none is named), in the order of the ids."""
         return map(_graded, self._db.execute(f"{_CURRENT} ORDER BY s.id", self._as_of(run)))
 
-    def current_of(self, submission: str) -> tuple[Graded, Known]:
+    def current_of(self, submission: str) -> Graded:
         """Return what counts of one submission that has been graded."""
         return _graded(
             self._db.execute(f"{_CURRENT} WHERE s.id = :id", {**self._as_of(None), "id": submission}).fetchone()
@@ -219,11 +207,11 @@ def ids_in(folder: Path) -> dict[str, str]:
     if path.is_file():
         with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(_for_reading(path), uri=True)) as db:
             rows = db.execute("SELECT id, known FROM submissions ORDER BY run").fetchall()
-            return {msgspec.json.decode(about, type=Known).origin: name for name, about in rows}
+            return {msgspec.json.decode(about, type=Submission).origin: name for name, about in rows}
     return {}  # what is wrong with a damaged journal is told when it is opened to be written to
 
 
-def _graded(row: tuple[str, bytes, int, bytes, str, bytes, bytes | None]) -> tuple[Graded, Known]:
+def _graded(row: tuple[str, bytes, int, bytes, str, bytes, bytes | None]) -> Graded:
     name, about, gone, data, latest_status, latest, by_hand = row
     result = _result(data)
     if latest_status == Status.GRADER_ERROR != result.status:
@@ -231,23 +219,15 @@ def _graded(row: tuple[str, bytes, int, bytes, str, bytes, bytes | None]) -> tup
     return _with_what_is_known(name, about, result, by_hand, gone=bool(gone))
 
 
-def _with_what_is_known(
-    name: str, about: bytes, result: Result, by_hand: bytes | None, *, gone: bool
-) -> tuple[Graded, Known]:
-    known = msgspec.json.decode(about, type=Known)
+def _with_what_is_known(name: str, about: bytes, result: Result, by_hand: bytes | None, *, gone: bool) -> Graded:
     adjustment = None if by_hand is None else msgspec.json.decode(by_hand, type=Adjustment)
     if adjustment is not None and adjustment.points:
         result = msgspec.structs.replace(result, adjustment=adjustment)
-    graded = Graded(
-        id=name,
-        students=known.students,
-        origin=known.origin,
-        submitted_at=known.submitted_at,
-        earlier=known.earlier,
-        gone=gone,
-        result=result,
+    graded = result.submission
+    submission = msgspec.structs.replace(
+        msgspec.json.decode(about, type=Submission), id=name, name=graded.name, file=graded.file, sha256=graded.sha256
     )
-    return graded, known
+    return Graded(submission, result, gone)
 
 
 def _with_note(kept: Result, failed: Result) -> Result:

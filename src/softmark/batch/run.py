@@ -51,7 +51,7 @@ def run_class(
         while True:
             while len(graded) < _AHEAD * engine.slots and (entry := next(waiting, None)) is not None:
                 job = read_job(entry, results.homework)
-                before, now = done.get(entry.id), results.expected_fingerprint(job, entry, engine.spec)
+                before, now = done.get(entry.id), results.expected_fingerprint(job, engine.spec)
                 attempt = _Grading(entry, job, before is not None and only_software_differs(before, now))
                 if before == now:
                     results.restore_feedback(entry.id)
@@ -142,6 +142,6 @@ def _outcome(
 
 
 def _record(attempt: _Grading, result: Result, results: ClassResults, engine: Engine) -> Finished:
-    graded = fingerprint(attempt.job, attempt.entry, engine.spec, result.provenance)
+    graded = fingerprint(attempt.job, engine.spec, result.provenance)
     results.record(attempt.entry.id, graded, result)
     return Finished(attempt.entry, result, attempt.other_software)

@@ -38,7 +38,7 @@ def grade_and_show(submission: Entry, homework: Homework, engine: Engine, output
     result = grade_one(submission, homework, engine, sink)
     if output is not None:
         with writable(output):
-            write_feedback(Graded(result.submission.id, (), result.submission.file, result), output)
+            write_feedback(Graded(result.submission, result), output)
             write_staff_page(result, output)
     if json:
         typer.echo(encode(result))

@@ -49,9 +49,9 @@ def read_job(entry: Entry, homework: Homework) -> Job:
             files = with_cells(files)
         except Refusal as refusal:
             files = replace(files, refusal=str(refusal))
-    name = ", ".join(student.name or student.id for student in entry.students) or entry.id
+    name = ", ".join(student.name or student.id for student in entry.submission.students) or entry.id
     return Job(
-        Submission(id=entry.id, name=name, file=files.main or homework.file, sha256=sha256),
+        msgspec.structs.replace(entry.submission, name=name, file=files.main or homework.file, sha256=sha256),
         files.main,
         dict(files.files),
         files.cells,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
@@ -45,10 +46,10 @@ def collect(paths: Sequence[Path], homework: Homework, before: Mapping[str, str]
     if not entries:
         where = ", ".join(show(str(path)) for path in paths)
         raise Unreadable(f"no submission in {where}: expected {homework.file}, or a file or folder for each student")
-    identities = unique_ids([entry.id for entry in entries], [entry.origin for entry in entries], before)
+    identities = unique_ids([e.id for e in entries], [e.submission.origin for e in entries], before)
     return Collection(
         format=", ".join(dict.fromkeys(each.format for each in found)),
-        entries=tuple(replace(entry, id=identity) for entry, identity in zip(entries, identities, strict=True)),
+        entries=tuple(_with(entry, id=identity) for entry, identity in zip(entries, identities, strict=True)),
         ignored=tuple(item for each in found for item in each.ignored),
         doubts=tuple(item for each in found for item in each.doubts),
     )
@@ -77,7 +78,7 @@ def _collected(path: Path, homework: Homework, alone: bool) -> Collection:
             raise Unreadable(str(why)) from why
         return Collection(ONE_FILE, (plain.named(path.stem, show(name), RefusedSource(str(why))),))
     refused = tuple(f"{archive.name}: the name {member} leads out of the archive" for member in archive.refused)
-    return _with(collection, refused, refused)
+    return _adding_to(collection, refused, refused)
 
 
 def _as_most_are(paths: Sequence[Path], found: Sequence[Collection], homework: Homework) -> list[Collection]:
@@ -118,7 +119,9 @@ def _named_by_path(collection: Collection, path: Path) -> Collection:
     if collection.format != plain.ONE_SUBMISSION:
         return collection
     name = plain.stem(Path(os.path.abspath(path)).name)
-    return replace(collection, entries=tuple(plain.named(name, e.origin, e.source) for e in collection.entries))
+    return replace(
+        collection, entries=tuple(plain.named(name, e.submission.origin, e.source) for e in collection.entries)
+    )
 
 
 def _told_apart(collection: Collection, before: Mapping[str, str]) -> Collection:
@@ -127,18 +130,21 @@ def _told_apart(collection: Collection, before: Mapping[str, str]) -> Collection
     Different names in one place are different students, also if nothing of the difference is left in their ids, and
     also if both have the number of one student in them.
     """
-    identities = unique_ids([e.id for e in collection.entries], [e.origin for e in collection.entries], before)
+    identities = unique_ids(
+        [e.id for e in collection.entries], [e.submission.origin for e in collection.entries], before
+    )
     names: dict[str, set[str]] = defaultdict(set)
-    for student in (student for entry in collection.entries for student in entry.students):
+    for student in (student for entry in collection.entries for student in entry.submission.students):
         names[student.id].add(student.name)
     entries, doubts = [], []
     for entry, identity in zip(collection.entries, identities, strict=True):
-        claimed = [s.id for s in entry.students if len(names[s.id]) > 1 and s.id != entry.id]
-        doubts += [f"{entry.origin}: somebody of another name is {show(one)}, too" for one in claimed]
-        students = [
-            msgspec.structs.replace(s, id=identity) if s.id in (entry.id, *claimed) else s for s in entry.students
-        ]
-        entries.append(replace(entry, id=identity, students=tuple(students)))
+        claimed = [s.id for s in entry.submission.students if len(names[s.id]) > 1 and s.id != entry.id]
+        doubts += [f"{entry.submission.origin}: somebody of another name is {show(one)}, too" for one in claimed]
+        students = tuple(
+            msgspec.structs.replace(student, id=identity) if student.id in (entry.id, *claimed) else student
+            for student in entry.submission.students
+        )
+        entries.append(_with(entry, id=identity, students=students))
     return replace(collection, entries=tuple(entries), doubts=(*collection.doubts, *doubts))
 
 
@@ -152,7 +158,7 @@ def _in_tree(place: Place, homework: Homework) -> Collection:
         for recognise in RECOGNISED:
             collection = recognise(place, items, homework)
             if collection is not None:
-                return _with(collection, passed_over, doubts)
+                return _adding_to(collection, passed_over, doubts)
         for item in plain.passed_over(place, everything):
             line = f"{place.origin}/{show(item.name)}: its name begins with a dot"
             passed_over += (line,)
@@ -162,11 +168,16 @@ def _in_tree(place: Place, homework: Homework) -> Collection:
             break
         place = place.enter(items[0].name)
     collection = plain.by_student(place, items, homework) or Collection("nothing", ())
-    return _with(collection, passed_over, doubts)
+    return _adding_to(collection, passed_over, doubts)
 
 
-def _with(collection: Collection, ignored: tuple[str, ...], doubts: tuple[str, ...]) -> Collection:
+def _adding_to(collection: Collection, ignored: tuple[str, ...], doubts: tuple[str, ...]) -> Collection:
     return replace(collection, ignored=(*ignored, *collection.ignored), doubts=(*doubts, *collection.doubts))
+
+
+def _with(entry: Entry, **changes: Any) -> Entry:
+    """Return the entry with changes in who handed it in."""
+    return replace(entry, submission=msgspec.structs.replace(entry.submission, **changes))
 
 
 def _file(path: Path, homework: Homework, alone: bool) -> Entry:

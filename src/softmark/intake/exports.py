@@ -24,7 +24,7 @@ from softmark.intake.model import Collection, Entry, RefusedSource
 from softmark.intake.names import key, safe_id, show
 from softmark.intake.places import FOLDER, Item, Place
 from softmark.intake.plain import by_name, named
-from softmark.records.result import Submitter
+from softmark.records.result import Submission, Submitter
 
 _REST = r"_(?:(?P<file>\d+)_(?P<original>.+)|(?P<entered>(?:text|link)\.html))"
 _USER = r"(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
@@ -133,14 +133,15 @@ def _canvas_entry(place: Place, uploads: list[_Upload]) -> Entry:
             earlier.append(last[key(upload.original)].shown)
         last[key(upload.original)] = upload
     newest = max(last.values(), key=lambda upload: upload.order[1])
-    return Entry(
+    submission = Submission(
         id=safe_id("_".join(filter(None, (newest.student, newest.user)))),
         students=(Submitter(newest.user, show(newest.student)),),
         origin=", ".join(f"{place.origin}/{upload.shown}" for upload in last.values()),
-        source=Pieces(tuple(Piece(place, upload.item, (upload.original,)) for upload in last.values())),
         late=newest.late,
         earlier=tuple(earlier),
     )
+    pieces = tuple(Piece(place, upload.item, (upload.original,)) for upload in last.values())
+    return Entry(submission, Pieces(pieces))
 
 
 _MARK = "_assignsubmission_"
@@ -190,12 +191,12 @@ def _moodle_entry(place: Place, matches: list[_Match]) -> Entry:
     """The files of one student; what was typed into Moodle's own editor counts only if there is no file."""
     handed_in = [match for match in matches if match[1]["kind"] == "file"] or matches
     _, name = handed_in[0]
-    return Entry(
+    submission = Submission(
         id=safe_id(name["prefix"]),
         students=(Submitter(name["participant"] or safe_id(name["prefix"]), show(name["student"])),),
         origin=", ".join(f"{place.origin}/{show(item.name)}" for item, _ in handed_in),
-        source=Pieces(tuple(Piece(place, item, _called(item, match)) for item, match in handed_in)),
     )
+    return Entry(submission, Pieces(tuple(Piece(place, item, _called(item, match)) for item, match in handed_in)))
 
 
 def _called(item: Item, found: re.Match[str]) -> tuple[str, ...]:

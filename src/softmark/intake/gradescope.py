@@ -35,7 +35,7 @@ from softmark.intake.model import Collection, Entry
 from softmark.intake.names import moment, safe_id, show
 from softmark.intake.places import FILE, FOLDER, Item, Place, Refusal, Unreadable, read
 from softmark.intake.plain import by_name
-from softmark.records.result import Submitter
+from softmark.records.result import Submission, Submitter
 
 METADATA, LARGEST_METADATA = "submission_metadata.yml", 400_000_000
 _FOLDER = re.compile(r"submission_\w+")
@@ -72,14 +72,14 @@ def recognise_gradescope(place: Place, items: list[Item], homework: Homework) ->
 
 
 def _entry(place: Place, item: Item, record: ExportRecord) -> Entry:
-    return Entry(
+    submission = Submission(
         id=safe_id(item.name),
         students=tuple(map(_submitter, record.submitters)) or (Submitter(item.name),),
         origin=f"{place.origin}/{item.name}",
-        source=Pieces((Piece(place, item, ()),)),
         submitted_at=moment(record.created_at),
         earlier=tuple(f"submitted at {show(past.get('created_at', 'an unknown time'))}" for past in record.history),
     )
+    return Entry(submission, Pieces((Piece(place, item, ()),)))
 
 
 def _submitter(submitter: dict[str, str]) -> Submitter:

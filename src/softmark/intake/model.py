@@ -6,14 +6,13 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import Protocol
 
 from softmark.course.homework import Homework
-from softmark.records.result import Submitter
+from softmark.records.result import Submission
 
 
 class Source(Protocol):
@@ -38,19 +37,13 @@ class RefusedSource:
 class Entry:
     """The attempt of one student (or group) that counts: found, not yet read."""
 
-    id: str
-    """Unique in its collection, safe as a folder's name, the same in every run."""
-    students: tuple[Submitter, ...]
-    origin: str
-    """The place in the source where it lies, as a person would say it."""
+    submission: Submission
     source: Source
-    submitted_at: datetime | None = None
-    """With a time zone if the source gives one."""
-    late: bool | None = None
-    """True if the platform says that it is late; None if it does not say."""
-    due_at: datetime | None = None
-    earlier: tuple[str, ...] = ()
-    """Earlier attempts, which do not count."""
+
+    @property
+    def id(self) -> str:
+        """Return the id of the submission."""
+        return self.submission.id
 
     def load(self, homework: Homework) -> SubmittedFiles:
         """Read the bytes and choose the file that is graded."""

@@ -16,7 +16,7 @@ from softmark.intake.model import Collection, Entry
 from softmark.intake.names import ending, moment, safe_id, show
 from softmark.intake.places import FOLDER, Item, Place, Refusal
 from softmark.intake.plain import by_name, contents, holds, holds_somewhere, of_folder, visible
-from softmark.records.result import Submitter
+from softmark.records.result import Submission, Submitter
 
 SUBMITTED, TIMESTAMP = "submitted", "timestamp.txt"
 _FOLDERS = {"source", "release", SUBMITTED, "autograded", "feedback"}
@@ -167,11 +167,11 @@ def _entry(student: Item, counted: list[_AssignmentFolder], timed: bool) -> Entr
     latest, *earlier = counted
     identity = safe_id(student.name)
     pieces = [Piece(latest.place, item, (item.name,)) for item in latest.items if item.name != TIMESTAMP]
-    return Entry(
-        identity,
-        (Submitter(identity, show(student.name)),),
-        latest.place.origin,
-        Pieces(tuple(pieces)),
+    submission = Submission(
+        id=identity,
+        students=(Submitter(identity, show(student.name)),),
+        origin=latest.place.origin,
         submitted_at=latest.submitted_at if timed else None,
         earlier=tuple(attempt.place.origin for attempt in earlier),
     )
+    return Entry(submission, Pieces(tuple(pieces)))

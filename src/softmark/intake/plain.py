@@ -11,7 +11,7 @@ from softmark.intake.contents import File, Piece, gather, look_through_zips, unf
 from softmark.intake.model import Collection, Entry, Source
 from softmark.intake.names import ending, is_junk, is_slip, key, nfc, safe_id, show
 from softmark.intake.places import FILE, FOLDER, Item, Place, Refusal
-from softmark.records.result import Submitter
+from softmark.records.result import Submission, Submitter
 
 ONE_SUBMISSION = "one submission"
 MOST_VERSIONS = 4
@@ -183,4 +183,5 @@ def _files(place: Place, items: list[Item], homework: Homework, name: str) -> En
 def named(name: str, origin: str, source: Source) -> Entry:
     """An entry of which nothing is known but the name somebody gave it."""
     identity = safe_id(name)
-    return Entry(identity, (Submitter(identity, show(name)),), origin, source)
+    submission = Submission(id=identity, students=(Submitter(identity, show(name)),), origin=origin)
+    return Entry(submission, source)

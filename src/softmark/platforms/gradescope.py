@@ -27,7 +27,7 @@ from softmark.intake.model import Entry
 from softmark.intake.names import safe_id
 from softmark.intake.places import FOLDER, Folder, Item
 from softmark.records.errors import ConfigError, UsageError
-from softmark.records.result import Result, Status, Submitter, decode, encode, not_gradable
+from softmark.records.result import Result, Status, Submission, Submitter, decode, encode, not_gradable
 
 DEFAULT_SECONDS = 540.0
 """A minute less than Gradescope's default."""
@@ -117,15 +117,15 @@ class _HandedIn:
     @classmethod
     def at(cls, place: ContainerPaths, homework: Homework) -> _HandedIn:
         about = read_metadata(place.root / METADATA_JSON)
-        entry = Entry(
+        submission = Submission(
             id=safe_id(about.id or "submission"),
             students=about.users or (Submitter("submission"),),
             origin="submission",
-            source=Pieces((Piece(Folder(place.root, place.root.name), Item("submission", FOLDER), ()),)),
             submitted_at=about.created_at,
             due_at=about.assignment.due_at,
         )
-        return cls(homework, about, read_job(entry, homework), _attempt(homework, about))
+        source = Pieces((Piece(Folder(place.root, place.root.name), Item("submission", FOLDER), ()),))
+        return cls(homework, about, read_job(Entry(submission, source), homework), _attempt(homework, about))
 
     def at_second_zero(self, place: ContainerPaths) -> Result | None:
         """As it was prepared when the image was built; None if it was not."""

@@ -6,6 +6,7 @@ finished test makes a new one (`with_test`). So a run that is killed leaves what
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 
@@ -104,13 +105,36 @@ class PartResult(Record, frozen=True):
     earned: float = 0.0
 
 
+class Submitter(Record, frozen=True):
+    """A student, as far as the source of the submissions names one."""
+
+    id: str
+    name: str = ""
+    email: str = ""
+
+
 class Submission(Record, frozen=True):
-    """The file that was handed in, as a result names it: never a path of the grading machine."""
+    """Who handed in which file, and when. It never names a path of the grading machine."""
 
     id: str = ""
+    """Unique in the class, the same in every run, and safe as the name of a folder."""
     name: str = ""
+    """The students' names, for people."""
     file: str = ""
+    """The name that the file is graded as."""
     sha256: str = ""
+    """Digest of the files."""
+    students: tuple[Submitter, ...] = ()
+    """Empty in results from before it was noted, as are the fields below."""
+    origin: str = ""
+    """The place in the source where it was found, as a person would say it."""
+    submitted_at: datetime | None = None
+    """With an offset if the source gives one."""
+    due_at: datetime | None = None
+    late: bool | None = None
+    """True if the platform says that it is late; None if it does not say."""
+    earlier: tuple[str, ...] = ()
+    """Origins of earlier attempts, which do not count."""
 
 
 class Provenance(Record, frozen=True):
@@ -256,27 +280,11 @@ class Result(Record, frozen=True):
         )
 
 
-class Submitter(Record, frozen=True):
-    """A student, as far as the source of the submissions names one."""
-
-    id: str
-    name: str = ""
-    email: str = ""
-
-
 class Graded(Record, frozen=True):
     """The latest attempt of a student or a group, with its result."""
 
-    id: str
-    """Unique in the class, stable between runs, and safe as the name of a folder."""
-    students: tuple[Submitter, ...]
-    origin: str
-    """The place in the source where it was found, as a person would say it."""
+    submission: Submission
     result: Result
-    submitted_at: str | None = None
-    """ISO 8601, with an offset if the source gave one."""
-    earlier: tuple[str, ...] = ()
-    """Origins of earlier attempts, which do not count."""
     gone: bool = False
     """True if the latest run did not find it in the source any more."""
 

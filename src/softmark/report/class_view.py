@@ -156,7 +156,7 @@ def _say_more(number: int, console: Console) -> None:
 
 
 def _whose(graded: Graded) -> str:
-    names = ", ".join(student.name or student.id for student in graded.students) or graded.id
+    names = ", ".join(student.name or student.id for student in graded.submission.students) or graded.submission.id
     return log_safe(one_line(names))
 
 

@@ -102,7 +102,7 @@ def _cells(grade: Grade) -> tuple[Cell, ...]:
         grade.mark,
         grade.max_score,
         grade.lateness,
-        grade.submitted_at or "",
+        grade.submitted_at.isoformat() if grade.submitted_at else "",
         grade.submission,
         grade.origin,
         "; ".join(grade.notes),
@@ -154,7 +154,7 @@ class Grade(Record, frozen=True):
     """Points that lateness took off, at most those that were earned."""
     adjustment: float = 0.0
     """Points that the staff added, or took off."""
-    submitted_at: str | None = None
+    submitted_at: datetime | None = None
     notes: tuple[str, ...] = ()
     gone: bool = False
     """True if it was earned with a submission that is not handed in any more."""
@@ -164,12 +164,12 @@ def grades_of(graded: Graded) -> tuple[Grade, ...]:
     """The grade of every student who handed this in; of a submission that names nobody, one by its own name."""
     result = graded.result
     late = result.lateness
-    students = graded.students or (Submitter(id=graded.id),)
+    students = graded.submission.students or (Submitter(id=graded.submission.id),)
     return tuple(
         Grade(
-            student=student if student.id else msgspec.structs.replace(student, id=graded.id),
-            submission=graded.id,
-            origin=graded.origin,
+            student=student if student.id else msgspec.structs.replace(student, id=graded.submission.id),
+            submission=graded.submission.id,
+            origin=graded.submission.origin,
             status=result.status,
             parts=result.parts,
             max_score=result.max_score,
@@ -178,7 +178,7 @@ def grades_of(graded: Graded) -> tuple[Grade, ...]:
             lateness=late.line if late else "",
             deduction=total((result.total, -result.unadjusted)),
             adjustment=result.adjustment.points if result.adjustment else 0.0,
-            submitted_at=graded.submitted_at,
+            submitted_at=graded.submission.submitted_at,
             notes=tuple(note for note in _notes(graded, student) if note),
             gone=graded.gone,
         )
@@ -216,21 +216,20 @@ def _where(grades: Iterable[Grade]) -> str:
     return ", ".join(grade.origin or grade.submission for grade in grades)
 
 
-def _instant(time: str | None) -> datetime:
+def _instant(time: datetime | None) -> datetime:
     if time is None:
         return datetime.min.replace(tzinfo=UTC)
-    instant = datetime.fromisoformat(time)
-    return instant if instant.utcoffset() is not None else instant.replace(tzinfo=UTC)
+    return time if time.utcoffset() is not None else time.replace(tzinfo=UTC)
 
 
 def _notes(graded: Graded, student: Submitter) -> Iterable[str]:
     result = graded.result
     yield result.reason
-    others = [other.name or other.id for other in graded.students if other != student]
+    others = [other.name or other.id for other in graded.submission.students if other != student]
     if others:
         yield f"handed in together with {', '.join(others)}"
-    if graded.earlier:
-        yield f"{len(graded.earlier)} earlier {'attempt does' if len(graded.earlier) == 1 else 'attempts do'} not count"
+    if earlier := len(graded.submission.earlier):
+        yield f"{earlier} earlier {'attempt does' if earlier == 1 else 'attempts do'} not count"
     if result.lateness:
         yield result.lateness.staff_note
     if result.adjustment:

@@ -85,7 +85,7 @@ def moodle_lines(grades: Iterable[Grade]) -> Iterator[bytes]:
                     grade.mark,
                     grade.max_score,
                     "Yes",
-                    grade.submitted_at,
+                    grade.submitted_at.isoformat() if grade.submitted_at else None,
                     None,
                 )
             )

@@ -42,7 +42,7 @@ def has_feedback(results: Path, submission: str) -> bool:
 
 def write_feedback(graded: Graded, results: Path) -> None:
     """Replaces feedback.md, feedback.html and results.json of this submission."""
-    folder = feedback_folder(results, graded.id)
+    folder = feedback_folder(results, graded.submission.id)
     make_feedback_folder(folder)
     remove_leftovers(folder)
     feedback = feedback_for(graded.result, Audience.STUDENT)
