@@ -172,6 +172,31 @@ class TestCheck:
         (folder / FILE).write_text(f"import rich\n{SOLUTION}")
         assert "not installed" not in check(folder).stdout
 
+    def test_broken_public_test(self, folder: Path) -> None:
+        """A worked example that is not there is no mistake of the student's: exit 3, and what to do is said."""
+        handout = folder / "examples.json"
+        handout.write_text(handout.read_text().replace('"name": "attend, a batch"', '"name": "another"'))
+        (folder / FILE).write_text(SOLUTION)
+        done = check(folder)
+        said = " ".join(done.stdout.replace("│", " ").split())
+        assert done.returncode == 3
+        assert "public test 1.2 is broken, get it anew" in said
+        assert "there is no worked example “attend, a batch”" in said
+        assert "public tests: 24 of 25" in said
+
+    def test_answer_that_a_test_stumbles_over(self, folder: Path) -> None:
+        """A test that cannot use an answer has failed, and shows what Python says."""
+        (folder / FILE).write_text(f"{SOLUTION}\n\ndef causal_mask(n):\n    return 'a mask'\n")
+        (folder / "test_public.py").write_text(
+            "from gradescope_utils.autograder_utils.decorators import number\n\n@number('7')\n"
+            "def test_mask(student):\n    student.causal_mask(3).sum()\n"
+        )
+        done = check(folder)
+        said = " ".join(done.stdout.replace("│", " ").split())
+        assert done.returncode == 1
+        assert "what your code returned does not fit what this test does with it" in said
+        assert "AttributeError: 'str' object has no attribute 'sum'" in said
+
     def test_leaves_nothing_behind(self, folder: Path) -> None:
         """No cache, no log: the folder holds what it held before."""
         before = sorted(folder.iterdir())

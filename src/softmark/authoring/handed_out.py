@@ -16,6 +16,7 @@ from softmark.course.homework import Homework
 from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import ConfigError
 from softmark.records.result import Outcome, Result
+from softmark.records.verdict import Category
 from softmark.sandbox.isolation import InChild
 
 
@@ -37,7 +38,7 @@ def judge_handed_out(proof: Proof, homework: Homework) -> None:
         return
     for test in solved.tests:
         if test.score != test.max_score:
-            said = next((verdict.fact for verdict in test.verdicts), "nothing")
+            said = next((v.staff if v.category is Category.GRADER else v.fact for v in test.verdicts), "nothing")
             proof.hole(where, f"public test {test.number} does not pass the reference: “{said}”; mend the test")
     for test in begun.tests:
         if test.outcome is Outcome.PASSED:

@@ -211,11 +211,13 @@ def _waits_for(verdict: Verdict, part: str, homework: Homework) -> tuple[Code, s
 
 
 def _with_warnings(result: Result, foreign: Sequence[Foreign]) -> Result:
-    """Return the result with a note on each library that only this machine has, or that a function needs."""
+    """Return the result with notes on broken tests, and on libraries that only this machine has or a function needs."""
     if result.status is Status.NOT_GRADABLE:
         return result
+    faulty = [test for test in result.tests if test.outcome is Outcome.GRADER_ERROR]
+    broken = [f"public test {test.number} is broken, get it anew: {test.verdicts[0].staff}" for test in faulty]
     told = [found.sentence for found in foreign if found.user or _is_here(found.library)]
-    return msgspec.structs.replace(result, notes=(*result.notes, *told))
+    return msgspec.structs.replace(result, notes=(*result.notes, *broken, *told))
 
 
 def _is_here(library: str) -> bool:
