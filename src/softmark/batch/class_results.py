@@ -48,7 +48,7 @@ def collect_class(paths: Sequence[Path], homework: Homework, folder: Path) -> Co
 
 @dataclass(frozen=True)
 class Gradebook:
-    """What stands in grades.csv and tests.csv, and what does not."""
+    """The content of grades.csv and tests.csv, and the submissions that are left out."""
 
     grades: tuple[Grade, ...]
     summary: ClassSummary

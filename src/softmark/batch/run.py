@@ -92,7 +92,7 @@ class _Grading:
 
 
 class _Endless:
-    """What did not return, such as a hidden test, and so costs its whole limit each time it is run.
+    """The hidden tests that did not return, and so cost their whole limit each time they are run.
 
     The answer of one submission may have made a test hang. So a test is left out for that submission only. If it has
     hung for a few and nobody has passed it, it is left out for all.

@@ -1,4 +1,4 @@
-"""What is seen while a class is graded: a bar on a terminal, a line now and then where there is none."""
+"""Shows how far the grading of a class is: a bar on a terminal, elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _ROOM_FOR_A_BAR = 100  # columns of the terminal; numbers are worth more where t
 
 
 class Tally:
-    """How many submissions ended how, in this run."""
+    """The number of submissions of this run by how they ended."""
 
     def __init__(self) -> None:
         self.unchanged = 0
         self.other_software = 0
-        """How many were graded again only because softmark or its libraries have changed."""
+        """The number of submissions graded again only because softmark or its libraries have changed."""
         self.by_status: Counter[Status] = Counter()
         self.faults: Counter[str] = Counter()
-        """Why the grader failed, and for how many."""
+        """The reasons why the grader failed, with the number of submissions."""
         self._start = time.monotonic()
 
     def add(self, finished: Finished) -> None:

@@ -110,7 +110,7 @@ def _leave_alone(results: Path, *files: Path | None) -> None:
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """Why a file cannot be written."""
+    """Turn an OSError inside this block into a UsageError that names the file and the reason."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Which device submissions run on: as asked, or as found. Known before anything is started, torch included."""
+"""Chooses the device that submissions run on, as asked or as found. Does not import torch."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def files_for(name: str) -> tuple[str, ...]:
 
 
 def device_files() -> tuple[str, ...]:
-    """Those of NVIDIA's driver."""
+    """Return the device files of NVIDIA's driver."""
     return tuple(sorted(str(file) for file in DEVICE_FILES.glob("nvidia*") if not file.is_dir()))
 
 
 def _lacking() -> str:
-    """Why there is no CUDA; empty if there is, as far as can be told without starting it."""
+    """Return why there is no CUDA; empty if there is, as far as can be told without starting it."""
     torch = find_spec("torch")
     version = Path(torch.origin).with_name("version.py") if torch is not None and torch.origin is not None else None
     if version is None or not _CUDA_OF_TORCH.search(version.read_text()):

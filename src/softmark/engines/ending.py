@@ -1,4 +1,4 @@
-"""How processes end: with whoever started them, and when they are told to. Imported before torch, it imports little."""
+"""Ends processes with the one that started them, or when they are told to. Imported before torch, it imports little."""
 
 from __future__ import annotations
 

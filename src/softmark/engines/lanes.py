@@ -36,7 +36,7 @@ _PATIENCE = 10.0  # seconds that a judge may take to end when nobody asks it any
 
 @dataclass(frozen=True)
 class LaneEnds:
-    """What a judge beside the engine's own needs: its stream to the launcher, and a zygote."""
+    """The ends that a judge beside the engine's own needs: its stream to the launcher, and a zygote."""
 
     launcher: socket.socket
     zygote: Zygote | None

@@ -1,4 +1,4 @@
-"""What an engine is: it grades submissions of one homework, wherever it runs.
+"""Defines an engine: it grades submissions of one homework, wherever it runs.
 
 A single file, a class, Gradescope and `verify` use an engine through the calls of `Engine` and nothing else, so one
 implementation can replace another. `LocalEngine` (local.py) grades on this machine.
@@ -56,7 +56,7 @@ def files_of(homework: Homework) -> dict[str, bytes]:
 
 
 class GradingSpec(msgspec.Struct, frozen=True):
-    """What to grade with, and how."""
+    """The course, the homework and the settings that an engine grades with."""
 
     course: Course
     homework: str
@@ -64,7 +64,7 @@ class GradingSpec(msgspec.Struct, frozen=True):
     budget_seconds: float | None = None
     """The time on the clock that one submission may take altogether."""
     device: str = "cpu"
-    """Where submissions run: cpu, cuda:0, or (for tests of the way there) pretended."""
+    """The device that submissions run on: cpu, cuda:0, or (for tests of the way there) pretended."""
     backwards: bool = False
     """Run the tests of each part in reverse order. `verify` finds tests that depend on each other in this way."""
 
@@ -91,12 +91,12 @@ class Engine(Protocol):
 
     @property
     def spec(self) -> GradingSpec:
-        """What it grades with."""
+        """Return the course, the homework and the settings that it grades with."""
         ...
 
     @property
     def slots(self) -> int:
-        """How many submissions it grades at the same time. The number may change during a run."""
+        """Return the number of submissions that it grades at the same time. The number may change during a run."""
         ...
 
     def start(self) -> None:

@@ -42,7 +42,7 @@ from softmark.sandbox.zygote import Zygote
 
 
 def _not_importable(cause: BaseException, homework: Homework) -> ConfigError:
-    """Why the hidden tests could not be imported: the error, and the innermost line of the course that it came from."""
+    """Return why the hidden tests could not be imported: the error, and the line of the course that it came from."""
     places = [(Path(f.filename), f.lineno or 1) for f in traceback.extract_tb(cause.__traceback__)]
     if isinstance(cause, SyntaxError):
         places.append((Path(cause.filename or ""), cause.lineno or 1))

@@ -18,7 +18,7 @@ _MOST = 20
 
 
 _Place = tuple[int, int]
-"""Where a test asks: after so many questions and so many checks. Code that answers otherwise comes to other places."""
+"""The place where a test asks: after so many questions and so many checks. Other answers lead to other places."""
 
 
 class Waiting(BaseException):

@@ -37,7 +37,7 @@ class BrokenCell:
 
 @dataclass(frozen=True)
 class CellReport:
-    """Nothing to report, as of a plain file, unless `told` finds something."""
+    """The report on a notebook's cells; that of a plain file is empty."""
 
     handed: SubmittedFiles
     failed: tuple[BrokenCell, ...] = ()

@@ -92,7 +92,7 @@ class Tests:
 
 @dataclass(frozen=True)
 class Conditions:
-    """Where and within what limits submissions are graded."""
+    """The place and the limits in which submissions are graded."""
 
     sandbox: Sandbox
     limits: Limits

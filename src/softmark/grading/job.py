@@ -26,7 +26,7 @@ class Job(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     staff_notes: tuple[str, ...] = ()
     refusal: str = ""
-    """Why this submission cannot be graded, in one sentence for the student. No engine is asked to grade it then."""
+    """The reason why it cannot be graded, in one sentence for the student. No engine is asked to grade it then."""
     endless: tuple[str, ...] = ()
     """The tests that did not return before, in the words of a Note (own_time.py). They are left out."""
     naming: bool = True

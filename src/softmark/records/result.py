@@ -114,7 +114,7 @@ class Submitter(Record, frozen=True):
 
 
 class Submission(Record, frozen=True):
-    """Who handed in which file, and when. It never names a path of the grading machine."""
+    """One submission: its students, its file and its time. It never names a path of the grading machine."""
 
     id: str = ""
     """Unique in the class, the same in every run, and safe as the name of a folder."""

@@ -21,11 +21,11 @@ from softmark.verdict.plant import Target
 from softmark.verdict.tolerance import DOUBLE
 
 LEAST = 0.01
-"""How much a number must change, in proportion to its size, to count as changed."""
+"""A number counts as changed if it changes by this share of its size."""
 SHARE = 0.1
 """Of the numbers that change in the right answer so many must change in the student's, at least."""
 _TOLERANCES = 30.0
-"""How much a number of the later part's answer must change, in tolerances, to count as changed."""
+"""A number of the later part's answer counts as changed if it changes by so many tolerances."""
 
 
 _FEW = 4

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 Path = tuple[str, ...]
-"""Where in a nested answer a value stands: ("output 2 of 3", "entry 'h'")."""
+"""The place of a value in a nested answer: ("output 2 of 3", "entry 'h'")."""
 
 _MOST_AXES = 8
 
