@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from tempfile import gettempdir
 
 import pytest
 
-from softmark.sandbox import disk, held
+from softmark.sandbox import disk, held, procfs
 from softmark.sandbox.disk import Count, Disk
 from softmark.sandbox.failures import Disturbed, StudentFailure
 from softmark.sandbox.scratch import ScratchRoot
@@ -319,3 +320,35 @@ class TestDisk:
             with pytest.raises(Disturbed, match="another program filled the disk"):
                 value(worker, "nothing")
             assert not worker.alive
+
+
+WAKES = """
+import os, signal, time
+for _ in range(2):
+    if os.fork() == 0:
+        while True:
+            os.killpg(0, signal.SIGCONT)
+time.sleep(60)
+"""
+
+
+class TestStopped:
+    """Processes that must not move files while they are searched."""
+
+    def test_processes_that_wake_each_other(self) -> None:
+        """All of them stand still for the time of the look, however they wake each other, and go on afterwards."""
+        parent = subprocess.Popen([sys.executable, "-c", WAKES], process_group=0)
+        try:
+            while len(pids := procfs.descendants(parent.pid)) < 2:
+                pass
+            for _ in range(20):
+                with held._stopped(parent.pid):
+                    before = [procfs.process_cpu(pid) for pid in pids]
+                    time.sleep(0.01)
+                    assert [procfs.process_cpu(pid) for pid in pids] == before
+            before = [procfs.process_cpu(pid) for pid in pids]
+            time.sleep(0.5)
+            assert all(procfs.process_cpu(pid) > used for pid, used in zip(pids, before, strict=True))
+        finally:
+            os.killpg(parent.pid, signal.SIGKILL)
+            parent.wait()

@@ -85,7 +85,7 @@ class Disk:
         return self._hidden > 0
 
     def exceeded(self, thoroughly: bool) -> bool:
-        """Return whether files with names take more than is allowed; they are counted if there is a sign of any."""
+        """Return whether files take more than is allowed; they are counted if there is a sign of any."""
         free = self._free()
         self._most_free = max(self._most_free, free)
         taken, self._hidden = self._most_free - free, 0
@@ -110,7 +110,7 @@ class Disk:
         written = held_files.written(self._zygote)
         if written is None:
             return None
-        alone = len(procfs.family(self._zygote)) == 1  # of ended processes it is not known
+        alone = len(procfs.family(self._zygote)) == 1  # what an ended process has written is not known
         if alone and missing <= self._tolerated and not self._may_hide(written - self._gone, found):
             return 0
         held = held_files.unnamed_bytes(self._zygote, os.fstat(self._place).st_dev)

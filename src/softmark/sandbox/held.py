@@ -56,29 +56,30 @@ def unnamed_bytes(ancestor: int, device: int) -> int | None:
 
 @contextmanager
 def _stopped(ancestor: int) -> Iterator[set[int]]:
-    """Stop all processes below `ancestor`, and those that they start meanwhile; let them go on afterwards."""
-    stopped: set[int] = set()
+    """Stop all processes below `ancestor`, and those that they start meanwhile; let them go on afterwards.
+
+    A process that still runs may wake another one. So all of them must be seen stopped twice in a row.
+    """
+    pids: set[int] = set()
+    clean, until = 0, time.monotonic() + _STOPPING
     try:
-        while more := set(procfs.descendants(ancestor)) - stopped:
-            for pid in more:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGSTOP)
-            _await_stop(more)
-            stopped |= more
-        yield stopped
+        while clean < 2 and time.monotonic() < until:
+            found = set(procfs.descendants(ancestor))
+            running = any(procfs.is_running(thread) for pid in found for thread in procfs.threads(pid))
+            clean = clean + 1 if not running and found <= pids else 0
+            if not clean:
+                pids |= found
+                _send(found, signal.SIGSTOP)
+                time.sleep(0.0005)  # a thread inside a system call stops when that returns
+        yield pids
     finally:
-        for pid in stopped:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
+        _send(pids, signal.SIGCONT)
 
 
-def _await_stop(pids: set[int]) -> None:
-    """Wait until all threads have stopped; a thread that is inside a long system call stops when it returns."""
-    until = time.monotonic() + _STOPPING
-    while any(procfs.is_running(thread) for pid in pids for thread in procfs.threads(pid)):
-        if time.monotonic() > until:
-            return
-        time.sleep(0.0005)
+def _send(pids: set[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def _files(pid: int) -> Iterator[os.stat_result]:
