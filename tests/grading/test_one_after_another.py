@@ -131,6 +131,26 @@ def test_the_order_of_a_class_does_not_matter(course: Path, place: Sandbox) -> N
             assert said(result) == alone[source]
 
 
+def test_the_order_of_cases(place: Sandbox, tmp_path: Path) -> None:
+    """Cases that run in reverse order, as `verify` runs them, give the same result: the last of the list counts."""
+    hidden = '''
+@number("1")
+@weight(2)
+@leaderboard("words")
+@pytest.mark.parametrize("x", [1.0, 2.0, 3.0])
+def test_value(student, x, set_leaderboard_value=None):
+    """Each case sets the value."""
+    set_leaderboard_value(x)
+    agree(student.one, lambda x: x + 1, x)
+'''
+    root = write_course(tmp_path, hidden, points=[2])
+    source = "def one(x):\n    return x + 1 if x < 2 else x\n"
+    (forwards,) = grade(root, place, source)
+    (backwards,) = grade(root, place, source, backwards=True)
+    assert forwards.leaderboard[0].value == 3.0
+    assert timeless(forwards) == timeless(backwards)
+
+
 HOMEWORK = "positional_encoding"
 
 

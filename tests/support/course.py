@@ -61,7 +61,12 @@ def references_of(root: Path) -> Iterator[None]:
 
 
 def talk(
-    root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None, name: str = NAME
+    root: Path,
+    place: Sandbox,
+    *sources: str | Job,
+    budget: float | None = None,
+    name: str = NAME,
+    backwards: bool = False,
 ) -> list[object]:
     """Return the engine's results for these submissions, one after the other."""
     jobs = [
@@ -73,7 +78,7 @@ def talk(
         send(requests, GradeRequest(job, progress=True))
     requests.seek(0)
     homework = load_homework(name, root)
-    begin = Begin(GradingSpec.of(homework, str(place.level), budget))
+    begin = Begin(GradingSpec.of(homework, str(place.level), budget, backwards=backwards))
     before = {name for name in sys.modules if name.startswith("graders")}
     try:
         grade_all(begin, homework, place, (requests, replies), lanes=())
@@ -87,10 +92,15 @@ def talk(
 
 
 def grade(
-    root: Path, place: Sandbox, *sources: str | Job, budget: float | None = None, name: str = NAME
+    root: Path,
+    place: Sandbox,
+    *sources: str | Job,
+    budget: float | None = None,
+    name: str = NAME,
+    backwards: bool = False,
 ) -> list[Result]:
     """The final results of these submissions."""
-    said = talk(root, place, *sources, budget=budget, name=name)
+    said = talk(root, place, *sources, budget=budget, name=name, backwards=backwards)
     assert isinstance(said[0], EngineReady), said
     return [message.result for message in said if isinstance(message, Done)]
 

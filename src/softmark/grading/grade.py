@@ -242,6 +242,8 @@ def grade_part(
         runs[run.spec].append(run)
         if progress and len(runs[run.spec]) == len(cases[run.spec]):
             yield (_test_result(run.spec, runs[run.spec]),)
+    for group in runs.values():
+        group.sort(key=lambda run: run.spec.cases.index(run.name))  # whichever ran first
     part = [run for group in runs.values() for run in group]
     what = naming(specs[0].part)
     if what not in job.endless:
