@@ -27,7 +27,7 @@ ORDINARY = 12345
 
 def attacked(level: Level) -> dict[str, str]:
     """What softmark's own attacks achieve behind the walls of a level; empty where an attack was refused."""
-    return isolation._attack(zygote(), level)
+    return isolation._self_test(zygote(), level)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ class TestFindings:
     def test_one_attack_that_succeeds_breaks_the_level(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A level of which one wall does not stand does not hold, and the finding says which."""
         achieved = dict.fromkeys(ATTACKS, "") | {"socket": "opened a socket"}
-        monkeypatch.setattr(isolation, "_attack", lambda *_: achieved)
+        monkeypatch.setattr(isolation, "_self_test", lambda *_: achieved)
         monkeypatch.setattr(isolation, "_missing_for", lambda _: "")
         finding = examine(zygote(), STRONGEST)
         assert (finding.holds, finding.why_not) == (False, "socket: opened a socket")
@@ -101,7 +101,7 @@ class TestFindings:
         def fails(*_: object) -> dict[str, str]:
             raise GraderFault("identity: Operation not permitted")
 
-        monkeypatch.setattr(isolation, "_attack", fails)
+        monkeypatch.setattr(isolation, "_self_test", fails)
         monkeypatch.setattr(isolation, "_missing_for", lambda _: "")
         assert examine(zygote(), STRONGEST).why_not == "identity: Operation not permitted"
 
@@ -135,7 +135,7 @@ class TestOpenSandbox:
         def fails(*_: object) -> dict[str, str]:
             raise GraderFault("identity: Operation not permitted")
 
-        monkeypatch.setattr(isolation, "_attack", fails)
+        monkeypatch.setattr(isolation, "_self_test", fails)
         opened = open_sandbox(zygote(), Level.PROCESS)
         assert type(opened) is SpawnedSandbox
         opened.close()

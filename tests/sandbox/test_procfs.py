@@ -127,7 +127,7 @@ class TestMemory:
 
 
 class TestFamily:
-    """LevelCheck the processes below another."""
+    """Finding the processes below another."""
 
     def test_is_what_a_search_of_all_processes_finds(self) -> None:
         """Children, and children of children."""

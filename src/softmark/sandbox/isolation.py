@@ -26,7 +26,7 @@ from softmark.sandbox.wire.protocol import SelfTest
 from softmark.sandbox.worker import self_test
 from softmark.sandbox.zygote import Exit, Zygote
 
-_PROBE_SECONDS = 10.0
+_SELF_TEST_SECONDS = 10.0
 _CAPABILITIES = {  # what root does for level full: the kernel's number, its name, what it is for
     0: ("CHOWN", "give a file to another user"),
     1: ("DAC_OVERRIDE", "clear up what another user keeps closed"),
@@ -156,7 +156,7 @@ def examine(zygote: Zygote, level: Level) -> LevelCheck:
     if missing:
         return LevelCheck(level, False, missing)
     try:
-        achieved = _attack(zygote, level)
+        achieved = _self_test(zygote, level)
     except OSError as error:
         return LevelCheck(level, False, f"{error.filename or 'the system'} cannot be used: {error.strerror}")
     except SandboxLost:
@@ -189,7 +189,7 @@ def open_sandbox(zygote: Zygote | None, level: Level, device_files: tuple[str, .
 def _forked_process_holds(zygote: Zygote) -> bool:
     """Return whether workers can be forked for level `process`: root must be able to become another user."""
     try:
-        return not any(_attack(zygote, Level.PROCESS)[name] for name in _STOPPED_BY[Level.PROCESS])
+        return not any(_self_test(zygote, Level.PROCESS)[name] for name in _STOPPED_BY[Level.PROCESS])
     except SandboxLost:
         raise
     except (GraderFault, StudentFailure, OSError):
@@ -223,7 +223,7 @@ def _lacking() -> str:
     return f"{reasons}; start the container with {' '.join(f'--cap-add={name}' for name, _ in lacking)}"
 
 
-def _attack(zygote: Zygote, level: Level) -> dict[str, str]:
+def _self_test(zygote: Zygote, level: Level) -> dict[str, str]:
     """Return what softmark's own attacks achieve from inside a worker of that level."""
     sandbox = ForkedSandbox(zygote, level)
     try:
@@ -235,7 +235,7 @@ def _attack(zygote: Zygote, level: Level) -> dict[str, str]:
         worker = sandbox.open({}, Limits())
         request = SelfTest(secret=str(secret), outside=str(outside), grader=os.getpid())
         try:
-            achieved = dict(worker.ask(request, Allowed.of(_PROBE_SECONDS)).achieved)
+            achieved = dict(worker.ask(request, Allowed.of(_SELF_TEST_SECONDS)).achieved)
         finally:
             ended = worker.close()
         achieved["daemon"] = "" if ended.leftovers and ended.clean else "a daemon was not found and killed"

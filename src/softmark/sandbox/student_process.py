@@ -116,8 +116,6 @@ class Capture:
 class StudentProcess(ABC):
     """A process that runs a student's code: with walls, without, or (on the student's own machine) this one."""
 
-    _asked = 0
-
     @abstractmethod
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         """Send a request and return the body of the reply's frame; raise StudentFailure or WireError if none comes."""
