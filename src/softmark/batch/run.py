@@ -46,10 +46,10 @@ def run_class(
     results.save_submissions(submissions)
     done = {} if fresh else results.fingerprints()
     waiting, endless = iter(submissions), _Endless()
-    graded: dict[Future[Result], _Grading] = {}
+    underway: dict[Future[Result], _Grading] = {}
     try:
         while True:
-            while len(graded) < _AHEAD * engine.slots and (entry := next(waiting, None)) is not None:
+            while len(underway) < _AHEAD * engine.slots and (entry := next(waiting, None)) is not None:
                 job = read_job(entry, results.homework)
                 before, now = done.get(entry.id), results.expected_fingerprint(job, engine.spec)
                 attempt = _Grading(entry, job, before is not None and only_software_differs(before, now))
@@ -59,19 +59,19 @@ def run_class(
                 elif job.refusal:
                     yield _record(attempt, job.result(engine.pending()), results, engine)
                 else:
-                    graded[_submitted(attempt, engine, endless)] = attempt
-            if not graded:
+                    underway[_submitted(attempt, engine, endless)] = attempt
+            if not underway:
                 break
             engine.pending()  # raises if the engine cannot grade
-            for future in wait(graded, return_when=FIRST_COMPLETED).done:
-                attempt = graded.pop(future)
+            for future in wait(underway, return_when=FIRST_COMPLETED).done:
+                attempt = underway.pop(future)
                 result, again = _outcome(future, attempt, endless, engine)
                 if again is not None:
-                    graded[_submitted(again, engine, endless)] = again
+                    underway[_submitted(again, engine, endless)] = again
                 else:
                     yield _record(attempt, result, results, engine)
     finally:
-        for future, attempt in graded.items():
+        for future, attempt in underway.items():
             if future.done() and future.exception() is None and future.result().status is not Status.GRADER_ERROR:
                 _record(attempt, future.result(), results, engine)
     results.finish()

@@ -101,7 +101,7 @@ def regrade(
 
 
 def _leave_alone(results: Path, *files: Path | None) -> None:
-    """The journal and the gradebook are not to be replaced by what is made of them."""
+    """Raise UsageError if one of these files is the journal or the gradebook, from which it would be made."""
     kept = {(results / name).resolve() for name in (FILE, GRADES, TESTS)}
     for file in files:
         if file is not None and file.resolve() in kept:

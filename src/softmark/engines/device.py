@@ -16,14 +16,14 @@ _CUDA_OF_TORCH = re.compile(r"^cuda\b.*= *'", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ChosenDevice:
-    """The device, and what is to be said of the choice."""
+    """The device, and a line for the person at the keyboard about the choice."""
 
     name: str
     line: str = ""
 
 
 def choose(asked: str) -> ChosenDevice:
-    """The device for `auto`, `cpu` or `cuda`; UsageError if a graphics card is asked for and cannot be had."""
+    """Return the device for `auto`, `cpu` or `cuda`. Raise UsageError if there is no graphics card for `cuda`."""
     if asked == CPU:
         return ChosenDevice(CPU)
     lacking = _lacking()
@@ -37,7 +37,7 @@ def choose(asked: str) -> ChosenDevice:
 
 
 def files_for(name: str) -> tuple[str, ...]:
-    """The device files that a process needs to run there."""
+    """Return the device files that a process on this device needs."""
     return device_files() if name == CUDA else ()
 
 

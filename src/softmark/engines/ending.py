@@ -14,7 +14,7 @@ _A_MOMENT = 0.001
 
 
 def end_with_the_parent(number: int = signal.SIGTERM) -> None:
-    """Be sent this signal when the parent ends.
+    """Have this signal sent to this process when its parent ends.
 
     A parent that is killed closes its streams, too, but that is seen only when the submission in hand is finished.
     """
@@ -23,10 +23,10 @@ def end_with_the_parent(number: int = signal.SIGTERM) -> None:
 
 
 def stop_when_told() -> None:
-    """From now on SIGTERM is a KeyboardInterrupt: there is something to clean up.
+    """Turn SIGTERM into a KeyboardInterrupt from now on, because there is something to clean up.
 
-    Only the first is: whoever ends something may say so twice (the launcher at Ctrl-C, the kernel for every thread of a
-    launcher that dies), and the second would come in the midst of cleaning up.
+    Only the first SIGTERM counts. A second one may follow (from the launcher at Ctrl-C, from the kernel for every
+    thread of a launcher that dies), and would interrupt the cleaning up.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -1,8 +1,8 @@
-"""Lanes: one engine judges several submissions at a time, each in a process of its own.
+"""Lanes: one engine grades several submissions at a time, each in a process of its own.
 
-What is costly is done once: torch is imported, hidden tests are collected, walls are tried by attack. Then the engine
+The costly steps are done once: torch is imported, hidden tests are collected, walls are tried. Then the engine
 forks a judge for every lane but the first, which it serves itself. A lane has its own pair of streams to the launcher,
-its own zygote (forked at second zero like the first, before anything secret was read) and its own scratch directories
+its own zygote (forked like the first before anything secret was read) and its own scratch directories
 and user ids; nothing is shared, so a lane that breaks costs the others nothing.
 
 A judge ends when its stream ends, when it breaks, and when the engine dies; an engine waits for its judges, and for
@@ -48,7 +48,7 @@ class LaneEnds:
         return cls(socket.socket(fileno=descriptor), zygote, engines)
 
     def hand_over(self) -> None:
-        """Keep no end of it in this process."""
+        """Close this process's ends of it."""
         self.launcher.close()
         if self.zygote is not None:
             self.zygote.hand_over()
@@ -72,7 +72,7 @@ def lanes_beside(
     own: Sequence[BinaryIO],
     note: Note | None,
 ) -> Iterator[None]:
-    """A process for every lane; `own` are the streams of the engine's own, which no other process may hold open."""
+    """Run a judge for every lane beside this block. No judge may hold open `own`, the engine's own streams."""
     pids = _fork_judges(tests, conditions, lanes, own, note)
     try:
         yield
@@ -89,7 +89,7 @@ def lanes_beside(
 
 
 def _await_or_kill(judge: int) -> None:
-    """Wait until a judge has ended; one that does not, because it hangs in C, is killed, and its zygote clears up."""
+    """Wait until a judge has ended. Kill one that hangs in C; its zygote clears up."""
     if not await_end(judge, time.monotonic() + _PATIENCE):
         os.kill(judge, signal.SIGKILL)
     os.waitpid(judge, 0)
@@ -121,10 +121,10 @@ def _fork_judges(
 
 
 def _keep_to_a_core(number: int, zygote: Zygote | None) -> None:
-    """For a judge and its zygote, and so all workers, who take turns: what a core has warm stays of use.
+    """Keep a judge, its zygote and so all its workers on one core: they take turns, and its caches stay warm.
 
-    And a submission of many threads is nobody else's burden. Where there is no such thing, or it is not allowed, lanes
-    go where the system puts them: a tenth slower.
+    So a submission with many threads slows down nobody else, too. Where the system has no such call or forbids it,
+    lanes are a tenth slower.
     """
     if zygote is None or not hasattr(os, "sched_setaffinity"):
         return

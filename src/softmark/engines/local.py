@@ -138,11 +138,11 @@ class LocalEngine:
                 if _is_broken_off(result):
                     raise EngineError("; ".join(result.faults), result)
             except BaseException as failure:
+                self._close(order, failure)
                 if source is not first:  # which other slots use, too
                     self._processes.remove(process)
                     process.close()
                 source = None
-                self._close(order, failure)
             else:
                 self._close(order, result)
 

@@ -117,7 +117,7 @@ def grade_all(
 
 
 def _sandbox(zygote: Zygote | None, asked: Level, device_files: tuple[str, ...]) -> Sandbox:
-    """The sandbox of the level asked for, or a refusal that says why not and what there is."""
+    """Return the sandbox of the level asked for. If the level does not hold, raise UsageError with the reason."""
     if zygote is not None and asked > Level.PROCESS:
         finding = examine(zygote, asked)
         if not finding.holds:

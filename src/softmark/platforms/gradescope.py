@@ -52,12 +52,12 @@ class ContainerPaths:
 
     @property
     def pending(self) -> Path:
-        """The results.json of second zero, which run_autograder puts in place before anything is started."""
+        """The results.json before the first test, which run_autograder puts in place before anything is started."""
         return self.source / "pending.json"
 
     @property
     def second_zero(self) -> Path:
-        """The same as a Result, for a run whose engine cannot even start."""
+        """The same as a Result, for a run whose engine cannot start."""
         return self.source / "second_zero.json"
 
 
@@ -107,7 +107,7 @@ def grade_there(place: ContainerPaths, homework: Homework, engine: Engine, secon
 
 @dataclass(frozen=True)
 class _HandedIn:
-    """The submission, and what its times and its predecessors mean for it."""
+    """The submission, its times, and its place among earlier attempts."""
 
     homework: Homework
     about: Metadata
@@ -128,7 +128,7 @@ class _HandedIn:
         return cls(homework, about, read_job(Entry(submission, source), homework), _attempt(homework, about))
 
     def at_second_zero(self, place: ContainerPaths) -> Result | None:
-        """As it was prepared when the image was built; None if it was not."""
+        """Return the result that was prepared when the image was built; None if there is none."""
         try:
             prepared = place.second_zero.read_bytes()
         except FileNotFoundError:
@@ -136,7 +136,7 @@ class _HandedIn:
         return self.pending(decode(prepared))
 
     def pending(self, of_nobody: Result) -> Result:
-        """The result of second zero, for this submission; the final one if it cannot be graded."""
+        """Return the result of this submission before its first test; the final one if it cannot be graded."""
         return self.dressed(self.job.result(of_nobody))
 
     def graded(self, engine: Engine, pending: Result, end: float, keep: Sink) -> Result:
@@ -154,7 +154,7 @@ class _HandedIn:
             raise
 
     def dressed(self, result: Result) -> Result:
-        """The result with what follows from its times and from what came before it."""
+        """Add the lateness, the number of the attempt and the notes for staff to a result."""
         told = (self.attempt.line,) if self.attempt is not None and self.attempt.counts else ()
         due = self.about.assignment.due_at
         return msgspec.structs.replace(
@@ -165,13 +165,13 @@ class _HandedIn:
         )
 
     def failed(self, result: Result, why: str = "") -> Result:
-        """The grader's own failure: an earlier mark stands, if it is better."""
+        """Return the result as a failure of the grader. An earlier mark stands if it is better."""
         notes = (*result.staff_notes, why) if why else result.staff_notes
         return msgspec.structs.replace(result, status=Status.GRADER_ERROR, staff_notes=notes, kept=self._earlier_mark)
 
     @property
     def _earlier_mark(self) -> float:
-        """That of the latest attempt that has one: what would count if this submission had not been made."""
+        """The mark of the latest attempt that has one: it would count if this submission had not been made."""
         marks = [one.score for one in self.about.earlier if one.score is not None and not one.autograder_error]
         return min(max(marks[-1], 0.0), float(self.homework.points)) if marks else 0.0
 
@@ -200,7 +200,7 @@ def _counting(one: EarlierAttempt) -> datetime | None:
 
 
 def _after(time: datetime, other: datetime) -> bool:
-    """As instants, where both have an offset; a platform that leaves one out does not say."""
+    """Return True if a time is after the other. Times of which only one has an offset cannot be compared."""
     if (time.utcoffset() is None) != (other.utcoffset() is None):
         return False
     return time > other
