@@ -113,6 +113,7 @@ def grade_all(
     try:
         run_in_pytest(homework.folder, homework.root, use)
     except NotCollected as error:
+        own_time.stop()
         raise _not_importable(error.cause, homework) from error
 
 
