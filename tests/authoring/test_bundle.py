@@ -185,7 +185,7 @@ class TestMemory:
     """What `softmark bundle` remembers of the homeworks that it has proved."""
 
     @pytest.fixture
-    def proofs(self, tmp_path: Path) -> Callable[[], int]:
+    def verifications(self, tmp_path: Path) -> Callable[[], int]:
         """How often the homework is proved when a bundle is made of it: its hidden test tells when it runs."""
         runs, made = tmp_path / "runs", checkout(tmp_path / "checkout")
         told = HIDDEN.replace("    agree(", f"    open({str(runs)!r}, 'a').write('.')\n    agree(")
@@ -196,7 +196,7 @@ class TestMemory:
         }  # fmt: skip
         program = [sys.executable, "-c", "from softmark.cli import main; main()"]
 
-        def proofs() -> int:
+        def verifications() -> int:
             runs.write_text("")
             output = str(tmp_path / "autograder.zip")
             done = subprocess.run(
@@ -205,20 +205,20 @@ class TestMemory:
             assert done.returncode == 0, done.stderr
             return len(runs.read_text())
 
-        return proofs
+        return verifications
 
-    def test_holds_until_softmark_changes(self, tmp_path: Path, proofs: Callable[[], int]) -> None:
+    def test_holds_until_softmark_changes(self, tmp_path: Path, verifications: Callable[[], int]) -> None:
         """A homework is not proved twice; a line more in any file of softmark's, and it is proved again."""
-        assert proofs() > 0
-        assert proofs() == 0
+        assert verifications() > 0
+        assert verifications() == 0
         source = tmp_path / "checkout/src/softmark"
         for file in ("__init__.py", "sandbox/worker/__init__.py"):
             with (source / file).open("a") as changed:
                 changed.write("# a line more\n")
-            assert proofs() > 0, file
+            assert verifications() > 0, file
         (source / "verdict/added.py").write_text("")
-        assert proofs() > 0
-        assert proofs() == 0
+        assert verifications() > 0
+        assert verifications() == 0
 
 
 def wheel_in(packed: bytes) -> bytes:

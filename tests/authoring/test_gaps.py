@@ -50,11 +50,11 @@ def equivalents(function: str, **bodies: str) -> str:
     return "".join(ENTRY.format(kind=kind, name=name, body=body) for name, body in bodies.items())
 
 
-def holes(root: Path) -> list[tuple[str, str]]:
+def gaps(root: Path) -> list[tuple[str, str]]:
     """What `softmark verify` finds: subject, and what is wrong with it."""
     done = softmark(root, "verify", "tiny", "--jobs", "1", "--json")
     told = json.loads(done.stdout)
-    found = [(hole["subject"], hole["what"]) for hole in told["homeworks"]["tiny"]["holes"]]
+    found = [(gap["subject"], gap["what"]) for gap in told["homeworks"]["tiny"]["holes"]]
     assert told["ok"] is not bool(found)
     assert done.returncode == int(bool(found)), done.stderr
     return found
@@ -64,7 +64,7 @@ class TestHoles:
     """The tolerance is 7e-5 of a value here."""
 
     def test_a_homework_without_any(self, tmp_path: Path) -> None:
-        """Marks lost in a part that calls the function, twins that are both named, distances of 200: no hole."""
+        """Marks lost in a part that calls the function, twins that are both named, distances of 200: no gap."""
         root = course(
             tmp_path,
             toml=TWO_PARTS,
@@ -74,10 +74,10 @@ class TestHoles:
             + mistakes("triple", four_times="4 * x"),
             equivalents=EQUIVALENTS + equivalents("triple", near="3 * x * (1 + 3.6e-7)"),
         )  # fmt: skip
-        assert holes(root) == []
+        assert gaps(root) == []
 
     def test_marks_lost_in_another_part(self, tmp_path: Path) -> None:
-        """A test of part 2 that also checks part 1, on which part 2 does not depend, is a hole."""
+        """A test of part 2 that also checks part 1, on which part 2 does not depend, is a gap."""
         root = course(
             tmp_path,
             toml=TWO_PARTS,
@@ -85,18 +85,18 @@ class TestHoles:
             hidden=HIDDEN_OF_BOTH.format(more="agree(student.double, ref.double, x)"),
             mistakes=MISTAKES + mistakes("triple", four_times="4 * x"),
         )
-        ((subject, what),) = holes(root)
+        ((subject, what),) = gaps(root)
         assert subject == "three_times"
         assert "costs marks in part 2, which does not depend on double" in what
 
     def test_margins(self, tmp_path: Path) -> None:
-        """Wrong answers at 50 tolerances and right ones at 1/50 are holes, whatever else is said of them."""
+        """Wrong answers at 50 tolerances and right ones at 1/50 are gaps, whatever else is said of them."""
         root = course(
             tmp_path,
             mistakes=MISTAKES + mistakes("double", slightly_more="2 * x * (1 + 3.6e-3)"),
             equivalents=EQUIVALENTS + equivalents("double", nearly="2 * x * (1 + 1.44e-6)"),
         )
-        (_, right), (_, wrong) = holes(root)
+        (_, right), (_, wrong) = gaps(root)
         assert re.match(r"a right answer comes within 1/(4\d|5\d) of the tolerance", right)
         assert re.match(r"a wrong answer is only (4\d|5\d)(\.\d)? times the tolerance away", wrong)
 
@@ -108,7 +108,7 @@ class TestHoles:
             by_numbers="5 * x if 'graders' in __name__ else 3 * x",
             by_shape="x[0] if 'graders' in __name__ else (2 * x)[None]",
         )
-        found = holes(course(tmp_path, mistakes=MISTAKES + otherwise))
+        found = gaps(course(tmp_path, mistakes=MISTAKES + otherwise))
         assert [subject for subject, _ in found] == ["by_numbers", "by_shape"]
         assert found[0][1].startswith("is called three_times in the feedback of its part")
         assert found[1][1].startswith("is called new_axis in the feedback of its part")

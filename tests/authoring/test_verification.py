@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from softmark.authoring.verification import prove
+from softmark.authoring.verification import verify_homeworks
 from softmark.course.homework import homework_names, load_homework
 from tests.support.tiny_homework import HEAD, HIDDEN, MISTAKES, REFERENCE, ROOT, course, softmark
 
@@ -33,20 +33,20 @@ class TestCourse:
     def test_has_no_hole(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """Right code keeps its marks, wrong code loses them and is named, with a hundredfold distance on both sides."""
         monkeypatch.setattr(sys, "path", [str(ROOT), *sys.path])
-        [proof] = prove([load_homework(name, ROOT)], jobs=1)
-        assert [f"{hole.subject}: {hole.what}" for hole in proof.holes] == []
-        assert proof.mistakes == proof.caught == proof.named >= LEAST_MISTAKES[name]
-        assert proof.equivalents == proof.equivalents_full >= 20
-        assert proof.trivial == proof.trivial_zero >= 8
-        assert proof.starters == proof.starters_zero == 1
-        assert min(proof.margin_accept, proof.margin_reject) >= 100
+        [verification] = verify_homeworks([load_homework(name, ROOT)], jobs=1)
+        assert [f"{gap.subject}: {gap.what}" for gap in verification.gaps] == []
+        assert verification.mistakes == verification.caught == verification.named >= LEAST_MISTAKES[name]
+        assert verification.equivalents == verification.equivalents_full >= 20
+        assert verification.trivial == verification.trivial_zero >= 8
+        assert verification.starters == verification.starters_zero == 1
+        assert min(verification.margin_accept, verification.margin_reject) >= 100
 
 
 class TestVerify:
     """The command, on a homework of one function."""
 
     def test_whole_homework(self, tmp_path: Path) -> None:
-        """No hole: exit 0, and the figures as JSON."""
+        """No gap: exit 0, and the figures as JSON."""
         done = softmark(course(tmp_path), "verify", "tiny", "--jobs", "1", "--json")
         assert done.returncode == 0, done.stdout + done.stderr
         told = json.loads(done.stdout)
@@ -58,7 +58,7 @@ class TestVerify:
         assert figures["starters"] == figures["starters_zero"] == 1
 
     def test_two_homeworks_at_once(self, tmp_path: Path) -> None:
-        """Each has its own figures and its own holes, whichever engine graded what."""
+        """Each has its own figures and its own gaps, whichever engine graded what."""
         root = course(tmp_path)
         shutil.copytree(root / "graders/tiny", root / "graders/other")
         for file in (root / "graders/other").glob("*.py"):
@@ -70,7 +70,7 @@ class TestVerify:
         done = softmark(root, "verify", "--jobs", "3", "--json")
         assert done.returncode == 1, done.stdout + done.stderr
         told = json.loads(done.stdout)["homeworks"]
-        assert {name: [hole["subject"] for hole in found["holes"]] for name, found in told.items()} == {
+        assert {name: [gap["subject"] for gap in found["holes"]] for name, found in told.items()} == {
             "other": ["halved"],
             "tiny": [],
         }
@@ -81,7 +81,7 @@ class TestVerify:
         ids=["solved", "broken"],
     )
     def test_a_starter_that_is_none(self, starter: str, said: str, tmp_path: Path) -> None:
-        """The starter that is graded is the one that is handed out; one that earns marks, or cannot run, is a hole."""
+        """The starter that is graded is the one that is handed out; one that earns marks, or cannot run, is a gap."""
         handed_out = course(tmp_path) / "assignments/tiny/tiny.py"
         handed_out.parent.mkdir(parents=True)
         handed_out.write_text(starter)
@@ -90,28 +90,28 @@ class TestVerify:
         assert said in done.stdout
 
     def test_a_mistake_that_no_test_sees(self, tmp_path: Path) -> None:
-        """A mistake that equals the reference on every drawn input is a hole, explained, and exit 1."""
+        """A mistake that equals the reference on every drawn input is a gap, explained, and exit 1."""
         same = MISTAKES + '\n\n@mistake(ref.double, says="Never seen.")\ndef unseen(x):\n    return x + x\n'
         done = softmark(course(tmp_path, mistakes=same), "verify", "tiny", "--jobs", "1")
         assert done.returncode == 1
         assert "unseen keeps full marks in part 1" in done.stdout
 
     def test_a_test_that_pays_for_nothing(self, tmp_path: Path) -> None:
-        """A hidden test that any answer passes pays trivial submissions: a hole."""
+        """A hidden test that any answer passes pays trivial submissions: a gap."""
         idle = HIDDEN.replace('agree(student.double, ref.double, draw("n", n=5))', "assert True")
         done = softmark(course(tmp_path, hidden=idle), "verify", "tiny", "--jobs", "1")
         assert done.returncode == 1
         assert "pay for no knowledge" in done.stdout
 
     def test_right_code_that_loses_marks(self, tmp_path: Path) -> None:
-        """An equivalent that is not one is a hole."""
+        """An equivalent that is not one is a gap."""
         wrong = HEAD + "@equivalent(ref.double)\ndef halved(x):\n    return x / 2\n"
         done = softmark(course(tmp_path, equivalents=wrong), "verify", "tiny", "--jobs", "1")
         assert done.returncode == 1
         assert "correct code must not lose marks" in done.stdout
 
     def test_a_test_that_judges_otherwise_every_time(self, tmp_path: Path) -> None:
-        """What it says of the same answers is not the same: a hole."""
+        """What it says of the same answers is not the same: a gap."""
         moody = f"{HIDDEN}    assert not SEEN\n    SEEN.add(1)\n\n\nSEEN = set()\n"
         done = softmark(course(tmp_path, hidden=moody), "verify", "tiny", "--jobs", "1")
         assert done.returncode == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.authoring.test_gaps import holes
+from tests.authoring.test_gaps import gaps
 from tests.support.tiny_homework import HEAD, HIDDEN, REFERENCE, TOML, course, softmark
 
 ENTRY = '\n\n@mistake(ref.double, says="{says}")\ndef {name}(x):\n    {body}\n'
@@ -65,7 +65,7 @@ class TestMistakes:
             through_another="return helper(x)",
         )
         source += "\n\ndef helper(x):\n    return -ref.double(x)\n"
-        found = holes(course(tmp_path, mistakes=source))
+        found = gaps(course(tmp_path, mistakes=source))
         assert found == [
             ("same", "keeps full marks in part 1: no test of it draws an input on which this mistake shows")
         ]
@@ -84,7 +84,7 @@ class TestMistakes:
         """A crash, an endless run or a name that is not there is no mistake that a test has caught."""
         source = mistakes(broken=body) + "\n\nif True:\n    FACTOR = 3\n"
         toml = TOML.replace('\n[[part]]\nnumber = "1"', LIMITS)
-        ((subject, what),) = holes(course(tmp_path, toml=toml, mistakes=source))
+        ((subject, what),) = gaps(course(tmp_path, toml=toml, mistakes=source))
         assert subject == "broken"
         assert said in what
         assert "mend the mistake" in what
@@ -106,7 +106,7 @@ class TestHiddenTests:
         """A test that needs another one to have run, or draws numbers without a seed, is named with what differs."""
         hidden = "import torch\n\nSEEN = []\n" + TWO_TESTS.format(again=again)
         hidden = hidden.replace('draw("n", n=5))', 'draw("n", n=5))\n    SEEN.append(1)', 1)
-        found = [(subject, what) for subject, what in holes(course(tmp_path, hidden=hidden)) if "two runs" in what]
+        found = [(subject, what) for subject, what in gaps(course(tmp_path, hidden=hidden)) if "two runs" in what]
         assert len(found) == 1, found
         assert found[0][1].startswith(f"two runs differ: test {differing} (graders/tiny/test_hidden.py:")
         assert "keep nothing for another test" in found[0][1]
@@ -114,17 +114,15 @@ class TestHiddenTests:
     def test_that_cannot_judge(self, tmp_path: Path) -> None:
         """A fault that every submission meets is told once, with the test and its place."""
         hidden = TWO_TESTS.format(again="{}['absent']")
-        ((subjects, what),) = holes(course(tmp_path, hidden=hidden))
+        ((subjects, what),) = gaps(course(tmp_path, hidden=hidden))
         assert subjects.startswith("tiny.py and ")
         assert what.startswith("test 1.2 (graders/tiny/test_hidden.py:")
         assert "KeyError: 'absent'" in what
 
     def test_that_right_code_fails(self, tmp_path: Path) -> None:
-        """What the reference and every equivalent lose in one test is one hole."""
+        """What the reference and every equivalent lose in one test is one gap."""
         hidden = TWO_TESTS.format(again='agree(student.double, lambda x: 2 * x + 1, draw("n", n=3))')
-        found = [
-            hole for hole in holes(course(tmp_path, hidden=hidden)) if "correct code must not lose marks" in hole[1]
-        ]
+        found = [gap for gap in gaps(course(tmp_path, hidden=hidden)) if "correct code must not lose marks" in gap[1]]
         ((subjects, what),) = found
         assert subjects == "tiny.py, added"
         assert "test 1.2 (graders/tiny/test_hidden.py:" in what
@@ -135,7 +133,7 @@ class TestHandedOut:
 
     def test_that_is_in_order(self, tmp_path: Path) -> None:
         root = handed_out(tmp_path, PUBLIC.format(body='example(student.double, "double")'))
-        assert holes(root) == []
+        assert gaps(root) == []
 
     def test_that_is_not(self, tmp_path: Path) -> None:
         """A stale starter; a public test that the reference fails; one that the starter passes."""
@@ -145,9 +143,9 @@ class TestHandedOut:
         root = handed_out(tmp_path, public)
         starter = root / "assignments/tiny/tiny.py"
         starter.write_text(starter.read_text().replace("Twice x.", "Two times x."))
-        found = dict(holes(root))
+        found = dict(gaps(root))
         assert "is stale: run `softmark build tiny`" in found["assignments/tiny/tiny.py"]
-        said = [what for subject, what in holes(root) if subject.endswith("test_public.py")]
+        said = [what for subject, what in gaps(root) if subject.endswith("test_public.py")]
         assert said[0].startswith("public test 1.1 does not pass the reference")
         assert said[1].startswith("public test 1.2 passes the starter")
 
@@ -160,7 +158,7 @@ class TestNothingToProve:
         (root / "reference/tiny.py").unlink()
         for kind in ("mistakes", "equivalents", "test_hidden"):
             (root / f"graders/tiny/{kind}.py").unlink()
-        ((subject, what),) = holes(root)
+        ((subject, what),) = gaps(root)
         assert subject == "reference"
         assert what == "there is no reference/tiny.py: without the solution nothing can be proved, write it first"
 

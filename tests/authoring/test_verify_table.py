@@ -1,32 +1,32 @@
-"""What `softmark verify` shows of a proof."""
+"""What `softmark verify` shows of a verification."""
 
 import io
 
 from rich.console import Console
 
-from softmark.authoring.verification import Proof
-from softmark.authoring.verify_table import as_plain, show_proofs
+from softmark.authoring.verification import Verification
+from softmark.authoring.verify_table import as_plain, show_verifications
 
 
-def shown(*proofs: Proof) -> str:
+def shown(*verifications: Verification) -> str:
     console = Console(file=io.StringIO(), width=100)
-    show_proofs(proofs, 1.0, console)
+    show_verifications(verifications, 1.0, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
 class TestNothingToProveWith:
-    """A homework without mistakes or without other right code has no hole, and is not proved either."""
+    """A homework without mistakes or without other right code has no gap, and is not proved either."""
 
     def test_is_said_plainly(self) -> None:
-        proof = Proof("tiny", starters=1, starters_zero=1, trivial=8, trivial_zero=8)
-        said = shown(proof)
+        verification = Verification("tiny", starters=1, starters_zero=1, trivial=8, trivial_zero=8)
+        said = shown(verification)
         assert "✓  tiny      none    none   none   1/1      8/8      –, –" in said
         assert "! tiny: nothing is proved about wrong answers: name mistakes in mistakes.py" in said
         assert "! tiny: nothing is proved about other right answers: add some to equivalents.py" in said
-        assert as_plain([proof], 1.0)["ok"] is True
+        assert as_plain([verification], 1.0)["ok"] is True
 
     def test_is_not_said_of_a_whole_one(self) -> None:
-        proof = Proof("tiny", mistakes=2, caught=2, named=2, equivalents=1, equivalents_full=1)
-        assert "nothing is proved" not in shown(proof)
-        assert "2/2" in shown(proof)
+        verification = Verification("tiny", mistakes=2, caught=2, named=2, equivalents=1, equivalents_full=1)
+        assert "nothing is proved" not in shown(verification)
+        assert "2/2" in shown(verification)

@@ -1,7 +1,7 @@
-"""Makes and proves a homework.
+"""Makes and verifies a homework.
 
-In: `graders/<hw>/` and `reference/<hw>.py`. Out: starters, notebooks, worked examples, the proof that the hidden tests
-grade, and the zip for Gradescope.
+In: `graders/<hw>/` and `reference/<hw>.py`. Out: starters, notebooks, worked examples, the verification that the
+hidden tests grade, and the zip for Gradescope.
 
-`build.py`, `verification.py` and `bundle.py` are the commands of these names; `claims.py` says what is proved.
+`build.py`, `verification.py` and `bundle.py` are the commands of these names; `claims.py` says what is verified.
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from softmark.authoring.packed_self import archived, scripts, wheel
-from softmark.authoring.verification import Proof, prove
+from softmark.authoring.verification import Verification, verify_homeworks
 from softmark.course.digest import provenance
 from softmark.course.homework import Homework
 from softmark.records.errors import UsageError
@@ -39,16 +39,16 @@ def bundle(homework: Homework, minutes: int, torch_index: str | None) -> bytes:
     return archived(_files(homework, minutes, torch_index), executable=SCRIPTS)
 
 
-def proved(homework: Homework, jobs: int) -> Proof | None:
-    """The proof that its graders grade; None if it was found before, for just these files, that they do."""
+def verified(homework: Homework, jobs: int) -> Verification | None:
+    """Return the verification of a homework; None if the same files were verified before without a gap."""
     known = _cache() / _fingerprint(homework)
     if known.exists():
         return None
-    (proof,) = prove([homework], jobs)
-    if proof.ok:
+    (verification,) = verify_homeworks([homework], jobs)
+    if verification.ok:
         known.parent.mkdir(parents=True, exist_ok=True)
         known.touch()
-    return proof
+    return verification
 
 
 def form(homework: Homework, minutes: int) -> Iterator[tuple[str, str]]:
@@ -74,5 +74,5 @@ def _cache() -> Path:
 
 
 def _fingerprint(homework: Homework) -> str:
-    """Return a digest of all that a proof depends on: the homework, softmark's own files, the libraries' versions."""
+    """Return a digest of all that a verification depends on: the homework, softmark's files, versions of libraries."""
     return hashlib.sha256(msgspec.json.encode(provenance(homework, ""))).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from softmark.authoring.callers import dependents
-from softmark.authoring.gaps import Proof, placed
+from softmark.authoring.gaps import Verification, placed
 from softmark.authoring.plant import undefined
 from softmark.authoring.variants import Variant
 from softmark.course.homework import Homework
@@ -23,26 +23,28 @@ _ENDS = (Category.CRASH, Category.TIMEOUT, Category.MEMORY, Category.LOAD)
 _NO_ANSWER = (Code.NOT_DEFINED, Code.ENDLESS_RECURSION)
 
 
-def judge(homework: Homework, variants: Sequence[Variant], registry: Registry, results: Sequence[Result]) -> Proof:
+def judge(
+    homework: Homework, variants: Sequence[Variant], registry: Registry, results: Sequence[Result]
+) -> Verification:
     """Note every variant whose own result is not as it must be."""
-    proof = Proof(homework.name)
+    verification = Verification(homework.name)
     mistakes = {mistake.name: mistake for mistake in registry.mistakes}
     users = dependents(homework.reference.read_text(encoding="utf-8"), homework)
-    judges: dict[str, Callable[[Proof, Variant, Result, Homework], None]] = {
+    judges: dict[str, Callable[[Verification, Variant, Result, Homework], None]] = {
         "reference": _judge_right, "equivalent": _judge_right, "starter": _judge_zero, "trivial": _judge_zero,
     }  # fmt: skip
     for variant, result in zip(variants, results, strict=True):
         if result.status is Status.GRADER_ERROR:
-            _judge_fault(proof, variant, result, homework)
+            _judge_fault(verification, variant, result, homework)
         elif variant.kind != "mistake":
-            judges[variant.kind](proof, variant, result, homework)
+            judges[variant.kind](verification, variant, result, homework)
         else:
-            _judge_mistake(proof, mistakes[variant.name], variant, result, users)
-    _judge_margins(proof)
-    return proof
+            _judge_mistake(verification, mistakes[variant.name], variant, result, users)
+    _judge_margins(verification)
+    return verification
 
 
-def _judge_fault(proof: Proof, variant: Variant, result: Result, homework: Homework) -> None:
+def _judge_fault(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:
     """A test that cannot judge; the same fault in other tests and submissions is told with the first."""
     faults: dict[str, TestResult] = {}
     for test in result.tests:
@@ -51,51 +53,51 @@ def _judge_fault(proof: Proof, variant: Variant, result: Result, homework: Homew
                 faults.setdefault(verdict.staff[:400], test)
     for fault, test in faults.items():
         what = f"{placed(test.number, test.name, homework)}: the grader failed: {fault}"
-        proof.hole(variant.name, what, same_as=("the grader failed", fault))
+        verification.add_gap(variant.name, what, same_as=("the grader failed", fault))
     if not faults:
-        proof.hole(variant.name, f"the grader failed: {'; '.join(result.staff_notes)[:400] or result.reason}")
+        verification.add_gap(variant.name, f"the grader failed: {'; '.join(result.staff_notes)[:400] or result.reason}")
 
 
-def _judge_right(proof: Proof, variant: Variant, result: Result, homework: Homework) -> None:
+def _judge_right(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:
     full = result.total == result.max_score
     if variant.kind == "equivalent":
-        proof.equivalents += 1
-        proof.equivalents_full += full
-    proof.accepted = max(proof.accepted, *(case.accepted for test in result.tests for case in test.cases))
+        verification.equivalents += 1
+        verification.equivalents_full += full
+    verification.accepted = max(verification.accepted, *(case.accepted for test in result.tests for case in test.cases))
     if full:
         return
     lost = next((test for test in result.tests if test.score != test.max_score), None)
     where = f"{placed(lost.number, lost.name, homework)}: " if lost is not None else ""
     said = _first_words([lost] if lost is not None else [], result)
-    proof.hole(
+    verification.add_gap(
         variant.name, f"{where}a right solution loses marks: {said}; correct code must not lose marks, mend the test"
     )
 
 
-def _judge_zero(proof: Proof, variant: Variant, result: Result, homework: Homework) -> None:
+def _judge_zero(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:
     zero = result.status is Status.GRADED and result.total == 0
     if variant.kind == "trivial":
-        proof.trivial += 1
-        proof.trivial_zero += zero
+        verification.trivial += 1
+        verification.trivial_zero += zero
     else:
-        proof.starters += 1
-        proof.starters_zero += zero
+        verification.starters += 1
+        verification.starters_zero += zero
     if result.status is not Status.GRADED:
-        proof.hole(variant.name, f"{variant.kind} submission is not graded at all: {result.reason}")
+        verification.add_gap(variant.name, f"{variant.kind} submission is not graded at all: {result.reason}")
     elif result.total != 0:
         paid = ", ".join(f"{placed(t.number, t.name, homework)}: {t.score:g}" for t in result.tests if t.score)
-        proof.hole(
+        verification.add_gap(
             variant.name, f"{variant.kind} submission earns {result.total:g}: tests pay for no knowledge ({paid})"
         )
 
 
 def _judge_mistake(
-    proof: Proof, mistake: Mistake, variant: Variant, result: Result, users: dict[str, frozenset[str]]
+    verification: Verification, mistake: Mistake, variant: Variant, result: Result, users: dict[str, frozenset[str]]
 ) -> None:
-    proof.mistakes += 1
+    verification.mistakes += 1
     broken = _how_it_breaks(variant.source, result)
     if broken:
-        proof.hole(
+        verification.add_gap(
             mistake.name, f"{broken}: this says nothing of a test, mend the mistake ({mistake.file}:{mistake.line})"
         )
         return
@@ -107,21 +109,23 @@ def _judge_mistake(
     failing = [test for test in result.tests if test.part in own and test.verdicts]
     if not lost & own:
         parts = ", ".join(sorted(own))
-        proof.hole(
+        verification.add_gap(
             mistake.name, f"keeps full marks in part {parts}: no test of it draws an input on which this mistake shows"
         )
         return
-    proof.caught += 1
+    verification.caught += 1
     for number in sorted(lost - own - touched):
-        proof.hole(mistake.name, f"costs marks in part {number}, which does not depend on {mistake.target_name}")
+        verification.add_gap(
+            mistake.name, f"costs marks in part {number}, which does not depend on {mistake.target_name}"
+        )
     ratios = [case.refused for test in failing for case in test.cases if case.refused is not None]
-    proof.refused = min([proof.refused, *ratios])
+    verification.refused = min([verification.refused, *ratios])
     if _is_named(mistake, failing):
-        proof.named += 1
+        verification.named += 1
     else:
         others = sorted({cause.name for test in failing for verdict in test.verdicts for cause in verdict.causes})
         instead = f"is called {', '.join(others)}" if others else "is not named"
-        proof.hole(mistake.name, f"{instead} in the feedback of its part: {_first_words(failing, result)}")
+        verification.add_gap(mistake.name, f"{instead} in the feedback of its part: {_first_words(failing, result)}")
 
 
 def _how_it_breaks(source: str, result: Result) -> str:
@@ -148,11 +152,15 @@ def _speaks_for_itself(verdict: Verdict) -> bool:
     return verdict.category not in _NEEDS_A_NAME or verdict.code == Code.GRADIENT
 
 
-def _judge_margins(proof: Proof) -> None:
-    if proof.margin_accept < MARGIN:
-        proof.hole("margin", f"a right answer comes within 1/{proof.margin_accept:.0f} of the tolerance (needs 1/100)")
-    if proof.margin_reject < MARGIN:
-        proof.hole("margin", f"a wrong answer is only {proof.margin_reject:.3g} times the tolerance away (needs 100)")
+def _judge_margins(verification: Verification) -> None:
+    if verification.margin_accept < MARGIN:
+        verification.add_gap(
+            "margin", f"a right answer comes within 1/{verification.margin_accept:.0f} of the tolerance (needs 1/100)"
+        )
+    if verification.margin_reject < MARGIN:
+        verification.add_gap(
+            "margin", f"a wrong answer is only {verification.margin_reject:.3g} times the tolerance away (needs 100)"
+        )
 
 
 def _functions(names: str) -> set[str]:

@@ -11,7 +11,7 @@ from softmark.course.homework import Homework
 
 
 @dataclass(frozen=True)
-class Hole:
+class Gap:
     """A claim that does not hold, and what to do about it."""
 
     homework: str
@@ -20,7 +20,7 @@ class Hole:
 
 
 @dataclass
-class Proof:
+class Verification:
     """The findings about one homework."""
 
     homework: str
@@ -55,11 +55,11 @@ class Proof:
         return not self.found
 
     @property
-    def holes(self) -> list[Hole]:
-        return [Hole(self.homework, _all_of(subjects), what) for what, subjects in self.found.items()]
+    def gaps(self) -> list[Gap]:
+        return [Gap(self.homework, _all_of(subjects), what) for what, subjects in self.found.items()]
 
-    def hole(self, subject: str, what: str, same_as: tuple[str, ...] = ()) -> None:
-        """Note a claim that does not hold; the same sentence for several submissions is one hole.
+    def add_gap(self, subject: str, what: str, same_as: tuple[str, ...] = ()) -> None:
+        """Note a claim that does not hold; the same sentence for several submissions is one gap.
 
         Sentences with one `same_as` say the same of several submissions, too: the first of them is told.
         """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from softmark.authoring.build import lacking, products, stale
-from softmark.authoring.gaps import Proof
+from softmark.authoring.gaps import Verification
 from softmark.authoring.no_effort import starter
 from softmark.check.checking import run_public_tests
 from softmark.check.public_tests import EXAMPLES, TESTS, read_handout
@@ -20,12 +20,12 @@ from softmark.records.verdict import Category
 from softmark.sandbox.isolation import InChild
 
 
-def judge_handed_out(proof: Proof, homework: Homework) -> None:
+def judge_handed_out(verification: Verification, homework: Homework) -> None:
     """Note what is stale, and which public tests do not tell right work from none."""
     if homework.name not in lacking(homework.root):
         for file in stale(products(homework)):
             name = file.relative_to(homework.root).as_posix()
-            proof.hole(name, f"is stale: run `softmark build {homework.name}` and commit what it writes")
+            verification.add_gap(name, f"is stale: run `softmark build {homework.name}` and commit what it writes")
     folder = homework.root / "assignments" / homework.name
     if not (folder / TESTS).is_file() or not (folder / EXAMPLES).is_file():
         return
@@ -34,17 +34,21 @@ def judge_handed_out(proof: Proof, homework: Homework) -> None:
         solved = _checked(folder, homework.file, homework.reference.read_text(encoding="utf-8"))
         begun = _checked(folder, homework.file, starter(homework))
     except ConfigError as error:
-        proof.hole(where, f"the public tests cannot be run: {error}")
+        verification.add_gap(where, f"the public tests cannot be run: {error}")
         return
     for test in solved.tests:
         if test.score != test.max_score:
             said = next((v.staff if v.category is Category.GRADER else v.fact for v in test.verdicts), "nothing")
-            proof.hole(where, f"public test {test.number} does not pass the reference: “{said}”; mend the test")
+            verification.add_gap(
+                where, f"public test {test.number} does not pass the reference: “{said}”; mend the test"
+            )
     for test in begun.tests:
         if test.outcome is Outcome.PASSED:
-            proof.hole(where, f"public test {test.number} passes the starter: it does not look at a student's work")
+            verification.add_gap(
+                where, f"public test {test.number} passes the starter: it does not look at a student's work"
+            )
     if not solved.tests:
-        proof.hole(where, f"the public tests cannot be run: {solved.reason}")
+        verification.add_gap(where, f"the public tests cannot be run: {solved.reason}")
 
 
 def _checked(folder: Path, file: str, source: str) -> Result:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from softmark.authoring.gaps import Proof, placed
+from softmark.authoring.gaps import Verification, placed
 from softmark.authoring.variants import Variant, grade_variants
 from softmark.course.homework import Homework
 from softmark.records.result import Result, Status, TestResult
@@ -20,28 +20,30 @@ _ADVICE = "a test must draw its numbers with `draw`, and keep nothing for anothe
 
 
 def judge_repetition(
-    proof: Proof, homework: Homework, variants: Sequence[Variant], results: Sequence[Result], jobs: int
+    verification: Verification, homework: Homework, variants: Sequence[Variant], results: Sequence[Result], jobs: int
 ) -> None:
     """Grade some of the variants once more, and note each test that judges them otherwise."""
     pairs = list(zip(variants, results, strict=True))
     chosen = pairs[:: max(1, len(pairs) // _REPEATED)][::-1]
     again = grade_variants(homework, [variant for variant, _ in chosen], jobs, backwards=True)
     for (variant, first), second in zip(chosen, again, strict=True):
-        _judge_pair(proof, variant, first, second, homework)
+        _judge_pair(verification, variant, first, second, homework)
 
 
-def _judge_pair(proof: Proof, variant: Variant, first: Result, second: Result, homework: Homework) -> None:
+def _judge_pair(
+    verification: Verification, variant: Variant, first: Result, second: Result, homework: Homework
+) -> None:
     if Status.GRADER_ERROR in (first.status, second.status):
         if first.status is not second.status:
-            proof.hole(variant.name, f"two runs differ: the grader fails in one of them; {_ADVICE}")
+            verification.add_gap(variant.name, f"two runs differ: the grader fails in one of them; {_ADVICE}")
         return
     found = list(_differences(first, second))
     for one, other in found:
         where = placed(one.number, one.name, homework)
         what = f"two runs differ: {where}: {_difference(one, other)}; {_ADVICE}"
-        proof.hole(variant.name, what, same_as=("two runs differ", where))
+        verification.add_gap(variant.name, what, same_as=("two runs differ", where))
     if not found and (fields := _other_differences(first, second)):
-        proof.hole(
+        verification.add_gap(
             variant.name, f"two runs differ in {fields}; was a file of the course or of softmark changed meanwhile?"
         )
 

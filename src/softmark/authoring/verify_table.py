@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softmark.authoring.verification import Proof
+from softmark.authoring.verification import Verification
 
 
-def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> None:
-    """One row a homework, then every hole in a sentence, and what there was nothing to prove with.
+def show_verifications(verifications: Sequence[Verification], seconds: float, console: Console) -> None:
+    """One row a homework, then every gap in a sentence, and the claims that nothing was there to try.
 
     Of all mistakes so many are caught and named; of all right solutions so many earn everything (equal); of starters
     and trivial submissions so many earn nothing; and so far from the tolerance are the worst right and best wrong.
@@ -22,34 +22,32 @@ def show_proofs(proofs: Sequence[Proof], seconds: float, console: Console) -> No
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
     for column in ("", "homework", "caught", "named", "equal", "starter", "trivial", "margins"):
         table.add_column(column, no_wrap=True)
-    for proof in proofs:
+    for verification in verifications:
         table.add_row(
-            Text("✓", "green") if proof.ok else Text("✗", "red"),
-            proof.homework,
-            _of(proof.caught, proof.mistakes),
-            _of(proof.named, proof.mistakes),
-            _of(proof.equivalents_full, proof.equivalents),
-            f"{proof.starters_zero}/{proof.starters}",
-            f"{proof.trivial_zero}/{proof.trivial}",
-            f"{_times(proof.margin_accept)}, {_times(proof.margin_reject)}",
+            Text("✓", "green") if verification.ok else Text("✗", "red"),
+            verification.homework,
+            _of(verification.caught, verification.mistakes),
+            _of(verification.named, verification.mistakes),
+            _of(verification.equivalents_full, verification.equivalents),
+            f"{verification.starters_zero}/{verification.starters}",
+            f"{verification.trivial_zero}/{verification.trivial}",
+            f"{_times(verification.margin_accept)}, {_times(verification.margin_reject)}",
         )
     console.print()
     console.print(table)
-    for proof in proofs:
-        for hole in proof.holes:
-            console.print(
-                Text.assemble("\n  ", ("✗ ", "red"), (f"{hole.homework}: {hole.subject} ", "bold"), hole.what)
-            )
-        for unproved in _unproved(proof):
-            console.print(Text.assemble("\n  ", ("! ", "yellow"), (f"{proof.homework}: ", "bold"), unproved))
+    for verification in verifications:
+        for gap in verification.gaps:
+            console.print(Text.assemble("\n  ", ("✗ ", "red"), (f"{gap.homework}: {gap.subject} ", "bold"), gap.what))
+        for unproved in _unproved(verification):
+            console.print(Text.assemble("\n  ", ("! ", "yellow"), (f"{verification.homework}: ", "bold"), unproved))
     console.print(Text(f"\n  {seconds:.0f} s\n", "dim"))
 
 
-def _unproved(proof: Proof) -> Iterator[str]:
+def _unproved(verification: Verification) -> Iterator[str]:
     """Return what a green row does not say, because there was nothing to try."""
-    if not proof.mistakes:
+    if not verification.mistakes:
         yield "nothing is proved about wrong answers: name mistakes in mistakes.py"
-    if not proof.equivalents:
+    if not verification.equivalents:
         yield "nothing is proved about other right answers: add some to equivalents.py"
 
 
@@ -64,27 +62,27 @@ def _times(margin: float) -> str:
     return f"{margin:.0f}×" if margin < 1e6 else f"{margin:.0e}×"
 
 
-def as_plain(proofs: Sequence[Proof], seconds: float) -> dict[str, Any]:
+def as_plain(verifications: Sequence[Verification], seconds: float) -> dict[str, Any]:
     """For `--json`."""
     return {
-        "ok": all(proof.ok for proof in proofs),
+        "ok": all(verification.ok for verification in verifications),
         "seconds": round(seconds, 1),
         "homeworks": {
-            proof.homework: {
-                "mistakes": proof.mistakes,
-                "caught": proof.caught,
-                "named": proof.named,
-                "equivalents": proof.equivalents,
-                "equivalents_full": proof.equivalents_full,
-                "starters": proof.starters,
-                "starters_zero": proof.starters_zero,
-                "trivial": proof.trivial,
-                "trivial_zero": proof.trivial_zero,
-                "margin_accept": min(proof.margin_accept, 1e300),
-                "margin_reject": min(proof.margin_reject, 1e300),
-                "ok": proof.ok,
-                "holes": [{"subject": hole.subject, "what": hole.what} for hole in proof.holes],
+            verification.homework: {
+                "mistakes": verification.mistakes,
+                "caught": verification.caught,
+                "named": verification.named,
+                "equivalents": verification.equivalents,
+                "equivalents_full": verification.equivalents_full,
+                "starters": verification.starters,
+                "starters_zero": verification.starters_zero,
+                "trivial": verification.trivial,
+                "trivial_zero": verification.trivial_zero,
+                "margin_accept": min(verification.margin_accept, 1e300),
+                "margin_reject": min(verification.margin_reject, 1e300),
+                "ok": verification.ok,
+                "holes": [{"subject": gap.subject, "what": gap.what} for gap in verification.gaps],
             }
-            for proof in proofs
+            for verification in verifications
         },
     }

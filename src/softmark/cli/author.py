@@ -14,8 +14,8 @@ from rich.console import Console
 
 from softmark.authoring import bundle as making
 from softmark.authoring.build import buildable, lacking, products, stale
-from softmark.authoring.verification import prove
-from softmark.authoring.verify_table import as_plain, show_proofs
+from softmark.authoring.verification import verify_homeworks
+from softmark.authoring.verify_table import as_plain, show_verifications
 from softmark.cli.conventions import FINDINGS, stdout_kept_clean
 from softmark.course.homework import course_root, homework_names, load_homework
 from softmark.feedback.safe_files import replacement, writable
@@ -64,15 +64,15 @@ def verify(
     start = time.monotonic()
     try:
         with stdout_kept_clean():  # public tests run code here, which may print
-            proofs = prove(chosen, jobs or os.cpu_count() or 1)
+            verifications = verify_homeworks(chosen, jobs or os.cpu_count() or 1)
     except MistakeError as error:
         raise UsageError(str(error)) from error
     seconds = time.monotonic() - start
     if json:
-        typer.echo(msgspec.json.encode(as_plain(proofs, seconds)))
+        typer.echo(msgspec.json.encode(as_plain(verifications, seconds)))
     else:
-        show_proofs(proofs, seconds, Console())
-    if not all(proof.ok for proof in proofs):
+        show_verifications(verifications, seconds, Console())
+    if not all(verification.ok for verification in verifications):
         raise typer.Exit(FINDINGS)
 
 
@@ -101,12 +101,12 @@ def bundle(
     if torch_index is None:
         typer.echo(f"softmark: {making.WITHOUT_INDEX}", err=True)
     try:
-        proof = making.proved(chosen, jobs or os.cpu_count() or 1)
+        verification = making.verified(chosen, jobs or os.cpu_count() or 1)
     except MistakeError as error:
         raise UsageError(str(error)) from error
-    if proof is not None and not proof.ok:
-        for hole in proof.holes:
-            typer.echo(f"{hole.homework}: {hole.subject}: {hole.what}", err=True)
+    if verification is not None and not verification.ok:
+        for gap in verification.gaps:
+            typer.echo(f"{gap.homework}: {gap.subject}: {gap.what}", err=True)
         typer.echo("no bundle was made: mend the hidden tests until `softmark verify` holds", err=True)
         raise typer.Exit(FINDINGS)
     with writable(output.parent), replacement(output) as file:
