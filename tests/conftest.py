@@ -18,6 +18,7 @@ from softmark.course.homework import load_homework
 from softmark.engines.local import LocalEngine
 from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Submission
 from softmark.sandbox.procfs import descendants
 
@@ -70,7 +71,9 @@ class Bench:
 
     def grade(self, source: str) -> Result:
         """Grade a source text as the homework's file."""
-        return self.engine.submit(Job(Submission(id="test"), self.file, {self.file: source.encode()})).result()
+        return self.engine.submit(
+            Job(Submission(id="test"), SubmittedFiles(self.file, {self.file: source.encode()}))
+        ).result()
 
     def processes(self) -> list[int]:
         """Processes below the engine, but for the zygote."""

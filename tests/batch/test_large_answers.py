@@ -9,6 +9,7 @@ from softmark.course.homework import load_homework
 from softmark.engines.local import LocalEngine
 from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Status, Submission, encode
 from softmark.sandbox.procfs import descendants
 from tests.support.classes import RIGHT, STRONGEST
@@ -50,7 +51,7 @@ def test_memory_of_the_graders_own_processes(course: Path) -> None:
 
 def graded(engine: LocalEngine, sources: Sequence[str]) -> list[Result]:
     """The final results of these submissions."""
-    jobs = [Job(Submission(id="one"), FILE, {FILE: source.encode()}) for source in sources]
+    jobs = [Job(Submission(id="one"), SubmittedFiles(FILE, {FILE: source.encode()})) for source in sources]
     return [future.result() for future in [engine.submit(job) for job in jobs]]
 
 

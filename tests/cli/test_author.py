@@ -22,6 +22,7 @@ from softmark.engines.local import LocalEngine
 from softmark.engines.processes import EngineProcess
 from softmark.engines.protocol import EngineError, GradingSpec
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Status, Submission, decode
 from softmark.sandbox.procfs import descendants
 from tests.support.classes import HIDDEN, RIGHT, STRONGEST
@@ -265,12 +266,15 @@ class TestEngine:
             (pid,) = engine.pids
             os.kill(pid, signal.SIGKILL)
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-            assert engine.submit(Job(pending.submission, FILE, {FILE: RIGHT.encode()})).result().total == 4.0
+            assert (
+                engine.submit(Job(pending.submission, SubmittedFiles(FILE, {FILE: RIGHT.encode()}))).result().total
+                == 4.0
+            )
             assert engine.pids[-1] != pid
 
     def test_that_is_stopped(self, course: Path) -> None:
         """Every open future raises EngineError, and so does whatever is submitted later."""
-        job = Job(Submission(id="slow"), FILE, {FILE: SLOW.encode()})
+        job = Job(Submission(id="slow"), SubmittedFiles(FILE, {FILE: SLOW.encode()}))
         with LocalEngine(GradingSpec.of(load_homework(NAME, course), STRONGEST)) as engine:
             engine.pending()
             futures = [engine.submit(job) for _ in range(3)]

@@ -14,6 +14,7 @@ from softmark.engines.device import ChosenDevice, choose, device_files
 from softmark.engines.local import LocalEngine
 from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import UsageError
 from softmark.records.result import Result, Submission
 from tests.conftest import ROOT, STRONGEST
@@ -23,7 +24,9 @@ def graded(homework: str, source: str, on: str = "pretended") -> Result:
     """The result of a source text, on a device."""
     loaded = load_homework(homework, ROOT)
     with LocalEngine(GradingSpec.of(loaded, STRONGEST, device=on)) as engine:
-        return engine.submit(Job(Submission(id="test"), loaded.file, {loaded.file: source.encode()})).result()
+        return engine.submit(
+            Job(Submission(id="test"), SubmittedFiles(loaded.file, {loaded.file: source.encode()}))
+        ).result()
 
 
 def reference(homework: str) -> str:

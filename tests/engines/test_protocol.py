@@ -10,6 +10,7 @@ from softmark.course.homework import load_homework
 from softmark.engines.local import LocalEngine
 from softmark.engines.protocol import Course, GradingSpec, files_of
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Submission
 from tests.support.classes import FILE, NAME, STRONGEST, WRONG, write_tiny_course
 
@@ -17,7 +18,7 @@ from tests.support.classes import FILE, NAME, STRONGEST, WRONG, write_tiny_cours
 def test_grades_elsewhere_what_was_sent(tmp_path: Path) -> None:
     """An engine that has the files of a course in another folder gives the same marks, and reports the same digests."""
     homework = load_homework(NAME, write_tiny_course(tmp_path / "here"))
-    job = Job(Submission(id="ada"), FILE, {FILE: WRONG.encode()})
+    job = Job(Submission(id="ada"), SubmittedFiles(FILE, {FILE: WRONG.encode()}))
     sent = msgspec.msgpack.encode((GradingSpec.of(homework, STRONGEST), files_of(homework), job))
 
     spec, files, job = msgspec.msgpack.decode(sent, type=tuple[GradingSpec, dict[str, bytes], Job])

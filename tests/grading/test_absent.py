@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Status, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import FILE, grade, refusal, write_course
@@ -55,7 +56,7 @@ def whole_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def of_file(course: Path, place: Sandbox, source: str, **beside: str) -> Result:
     files = {FILE: source.encode(), **{f"{name}.py": text.encode() for name, text in beside.items()}}
-    (result,) = grade(course, place, Job(Submission(id="one"), FILE, files))
+    (result,) = grade(course, place, Job(Submission(id="one"), SubmittedFiles(FILE, files)))
     assert result.status is not Status.GRADER_ERROR, result.staff_notes
     return result
 

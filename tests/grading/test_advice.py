@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Status, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import FILE, grade, write_course
@@ -58,7 +59,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def graded(course: Path, place: Sandbox, source: str, **beside: str) -> Result:
     """The result of a file, with other files of these names beside it."""
     files = {FILE: source.encode(), **{f"{name}.py": text.encode() for name, text in beside.items()}}
-    (result,) = grade(course, place, Job(Submission(id="one"), FILE, files))
+    (result,) = grade(course, place, Job(Submission(id="one"), SubmittedFiles(FILE, files)))
     assert result.status is not Status.GRADER_ERROR, result.staff_notes
     return result
 

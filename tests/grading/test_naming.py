@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import FILE, grade, write_course
@@ -113,8 +114,8 @@ class Course:
         write_course(self._root, hidden)
         (self._root / "graders/tiny/truths.py").write_text(TRUTHS)
         (self._root / "graders/tiny/mistakes.py").write_text(mistakes)
-        jobs = [Job(Submission(), FILE, {FILE: source.encode()}) for source in submissions]
-        first = Job(Submission(), FILE, jobs[0].files, naming=naming)
+        jobs = [Job(Submission(), SubmittedFiles(FILE, {FILE: source.encode()})) for source in submissions]
+        first = Job(Submission(), jobs[0].files, naming=naming)
         return grade(self._root, self._place, first, *jobs[1:])
 
 

@@ -13,6 +13,7 @@ from softmark.authoring.plant import plant
 from softmark.course.homework import load_homework
 from softmark.grading.author_files import load_mistakes
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Outcome, Result, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import grade, named, timeless, write_course
@@ -161,7 +162,7 @@ def planted(every: int) -> list[Job]:
     reference = homework.reference.read_text(encoding="utf-8")
     texts = [plant(reference, entry) for entry in (*registry.equivalents, *registry.mistakes)[::every]]
     return [
-        Job(Submission(), homework.file, {homework.file: text.encode()}, naming=naming)
+        Job(Submission(), SubmittedFiles(homework.file, {homework.file: text.encode()}), naming=naming)
         for text in texts
         for naming in (True, False)
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Submission
 from softmark.sandbox.isolation import Sandbox
 from tests.support.course import FILE, grade, write_course
@@ -67,7 +68,7 @@ class TestLineEnds:
     def test_the_line_is_found(self, end: str, course: Path, place: Sandbox) -> None:
         """The line that raised is shown with its number and text, whatever ends the lines."""
         lines = ["import torch", "", "def one(x):", "    y = [x]", "    return y[5]", ""]
-        job = Job(Submission(), FILE, {FILE: end.join(lines).encode()})
+        job = Job(Submission(), SubmittedFiles(FILE, {FILE: end.join(lines).encode()}))
         (result,) = grade(course, place, job)
         assert quoted(result) == [(5, "return y[5]")]
 
@@ -75,6 +76,6 @@ class TestLineEnds:
     def test_the_definition_is_found(self, end: str, course: Path, place: Sandbox) -> None:
         """A function that takes other arguments is shown where it is defined, whatever ends the lines."""
         lines = ["import torch", "", "", "def one(a, b, c):", "    return a", ""]
-        job = Job(Submission(), FILE, {FILE: end.join(lines).encode()})
+        job = Job(Submission(), SubmittedFiles(FILE, {FILE: end.join(lines).encode()}))
         (result,) = grade(course, place, job)
         assert quoted(result) == [(4, "def one(a, b, c):")]

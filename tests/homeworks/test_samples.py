@@ -11,6 +11,7 @@ from softmark.course.homework import homework_names, load_homework
 from softmark.engines.local import LocalEngine
 from softmark.engines.protocol import GradingSpec
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Status, Submission
 from tests.conftest import ROOT, STRONGEST
 
@@ -58,7 +59,9 @@ def graded(request: pytest.FixtureRequest) -> Iterator[tuple[str, Callable[[Path
     with LocalEngine(GradingSpec.of(homework, STRONGEST)) as engine:
 
         def grade(path: Path) -> Result:
-            return engine.submit(Job(Submission(id=path.stem), file, {file: path.read_bytes()})).result()
+            return engine.submit(
+                Job(Submission(id=path.stem), SubmittedFiles(file, {file: path.read_bytes()}))
+            ).result()
 
         yield name, grade
 

@@ -72,7 +72,7 @@ def graded_in_little_time(course: Path, place: Sandbox, submission: Job) -> Resu
 @pytest.mark.parametrize("source", LONG.values(), ids=LONG)
 def test_part_that_fails(source: str, course: Path, place: Sandbox) -> None:
     """What is said of a part that fails twenty times costs little, and the other part keeps its marks."""
-    result = graded_in_little_time(course, place, Job(Submission(), FILE, {FILE: source.encode()}))
+    result = graded_in_little_time(course, place, Job(Submission(), SubmittedFiles(FILE, {FILE: source.encode()})))
     assert [part.earned for part in result.parts] == [0.0, 2.0]
 
 

@@ -15,6 +15,7 @@ from softmark.engines.messages import Begin, Done, EngineReady, GradeRequest, Pr
 from softmark.engines.protocol import GradingSpec
 from softmark.engines.server import grade_all
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.result import Result, Submission, TestResult
 from softmark.sandbox.isolation import Sandbox
@@ -70,7 +71,9 @@ def talk(
 ) -> list[object]:
     """Return the engine's results for these submissions, one after the other."""
     jobs = [
-        source if isinstance(source, Job) else Job(Submission(id=f"number {n}"), FILE, {FILE: source.encode()})
+        source
+        if isinstance(source, Job)
+        else Job(Submission(id=f"number {n}"), SubmittedFiles(FILE, {FILE: source.encode()}))
         for n, source in enumerate(sources)
     ]
     requests, replies = io.BytesIO(), io.BytesIO()

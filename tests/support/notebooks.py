@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.intake.notebook import read_notebook
 from softmark.records.result import Submission
 
@@ -34,4 +35,4 @@ def written(*cells: Any, **more: Any) -> bytes:
 def job(name: str, data: bytes) -> Job:
     """A notebook handed in under this name, for the engine."""
     found = read_notebook(data)
-    return Job(Submission(id=name), name, dict(found.cells), tuple(found.cells), notes=found.notes)
+    return Job(Submission(id=name), SubmittedFiles(name, found.cells, tuple(found.cells), found.notes))

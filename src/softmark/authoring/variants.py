@@ -10,6 +10,7 @@ from softmark.course.homework import Homework
 from softmark.engines.local import LocalEngine, slots_for
 from softmark.engines.protocol import EngineError, GradingSpec
 from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.result import Result, Submission
 
 STRONGEST = "full" if hasattr(os, "geteuid") and os.geteuid() == 0 else "user"
@@ -44,5 +45,5 @@ def grade_variants(
 
 def _job(homework: Homework, variant: Variant) -> Job:
     naming = variant.kind not in ("trivial", "starter")
-    files = {homework.file: variant.source.encode()}
-    return Job(Submission(id=variant.name), homework.file, files, naming=naming)
+    files = SubmittedFiles(homework.file, {homework.file: variant.source.encode()})
+    return Job(Submission(id=variant.name), files, naming=naming)

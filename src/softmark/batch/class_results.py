@@ -193,8 +193,8 @@ def fingerprint(job: Job, spec: GradingSpec, graded_with: Provenance) -> str:
 
     The part behind the dot stands for softmark and its libraries. Fingerprints of older versions have no dot.
     """
-    handed_in = job.submission
-    files = (job.main, handed_in.sha256, job.refusal, job.notes, job.staff_notes)
+    handed_in, read = job.submission, job.files
+    files = (read.main, handed_in.sha256, read.refusal, read.notes, read.staff_notes)
     times = [None if time is None else time.isoformat() for time in (handed_in.submitted_at, handed_in.due_at)]
     own = msgspec.json.encode((files, handed_in.students, *times, handed_in.late))
     others = msgspec.structs.replace(graded_with, **dict.fromkeys(SOFTWARE, ""))

@@ -31,7 +31,7 @@ def grade_one(submission: Entry, homework: Homework, engine: Engine, sink: Sink 
     result = job.result(engine.pending())
     if sink is not None:
         sink(result)
-    if not job.refusal:
+    if not job.files.refusal:
         try:
             result = engine.submit(job, sink).result()
         except EngineError as failure:

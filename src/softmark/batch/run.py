@@ -56,7 +56,7 @@ def run_class(
                 if before == now:
                     results.restore_feedback(entry.id)
                     yield Finished(entry)
-                elif job.refusal:
+                elif job.files.refusal:
                     yield _record(attempt, job.result(engine.pending()), results, engine)
                 else:
                     underway[_submitted(attempt, engine, endless)] = attempt

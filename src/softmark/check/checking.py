@@ -149,7 +149,7 @@ def _spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> Test
 def _check(tests: Tests, conditions: Conditions, handout: Handout, handed: SubmittedFiles, part: str | None) -> Result:
     """Return the result of all tests, or of one part's; earlier parts are run if they may explain its failure."""
     earlier = EarlierParts(tests.homework.parts, _builds_on(tests, handout), handed)
-    job = Job(Submission(handed.main, handed.main, handed.main), handed.main, dict(handed.files), handed.cells)
+    job = Job(Submission(handed.main, handed.main, handed.main), handed)
     result = _graded(tests, conditions, job, [part] if part else [known.number for known in handout.parts])
     known = result.tests
     if part is not None and earlier.fails(part, known):

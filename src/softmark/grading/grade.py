@@ -291,7 +291,7 @@ def _session(tests: Tests, conditions: Conditions, job: Job, start: float) -> St
     limits, budget = conditions.limits, conditions.budget_seconds
     session = StudentSession(
         conditions.sandbox,
-        SubmittedFiles(job.main, job.files, job.cells),
+        job.files,
         tests.homework,
         limits,
         deadline=start + budget if budget else None,

@@ -7,26 +7,17 @@ from dataclasses import replace
 import msgspec
 
 from softmark.course.homework import Homework
-from softmark.intake.model import Entry
+from softmark.intake.model import Entry, SubmittedFiles
 from softmark.intake.notebook import with_cells
 from softmark.intake.places import Refusal
 from softmark.records.result import Result, Submission, not_gradable
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One submission: `files` lie beside each other, and `main` is the one that is loaded.
-
-    Of a notebook, `main` is only its name. Its cells are files, and `cells` lists them in order.
-    """
+    """One submission, read. No engine is asked to grade it if its files are refused."""
 
     submission: Submission
-    main: str
-    files: dict[str, bytes]
-    cells: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    staff_notes: tuple[str, ...] = ()
-    refusal: str = ""
-    """The reason why it cannot be graded, in one sentence for the student. No engine is asked to grade it then."""
+    files: SubmittedFiles
     endless: tuple[str, ...] = ()
     """The tests that did not return before, in the words of a Note (own_time.py). They are left out."""
     naming: bool = True
@@ -34,10 +25,11 @@ class Job(msgspec.Struct, frozen=True):
 
     def result(self, pending: Result) -> Result:
         """Return the result of this submission before its first test; the final one if it is refused."""
+        files = self.files
         result = msgspec.structs.replace(
-            pending, submission=self.submission, notes=self.notes, staff_notes=self.staff_notes
+            pending, submission=self.submission, notes=files.notes, staff_notes=files.staff_notes
         )
-        return not_gradable(result, self.refusal) if self.refusal else result
+        return not_gradable(result, files.refusal) if files.refusal else result
 
 
 def read_job(entry: Entry, homework: Homework) -> Job:
@@ -50,15 +42,8 @@ def read_job(entry: Entry, homework: Homework) -> Job:
         except Refusal as refusal:
             files = replace(files, refusal=str(refusal))
     name = ", ".join(student.name or student.id for student in entry.submission.students) or entry.id
-    return Job(
-        msgspec.structs.replace(entry.submission, name=name, file=files.main or homework.file, sha256=sha256),
-        files.main,
-        dict(files.files),
-        files.cells,
-        files.notes,
-        files.staff_notes,
-        files.refusal,
-    )
+    file = files.main or homework.file
+    return Job(msgspec.structs.replace(entry.submission, name=name, file=file, sha256=sha256), files)
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

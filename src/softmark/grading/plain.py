@@ -111,8 +111,8 @@ def _read(path: Path, homework: Homework) -> Job:
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} submissions: name one of them")
     job = read_job(entries[0], homework)
-    if job.refusal:
-        raise Refusal(job.refusal)
+    if job.files.refusal:
+        raise Refusal(job.files.refusal)
     return job
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from types import MappingProxyType
 from typing import Protocol
 
 from softmark.course.homework import Homework
@@ -62,7 +61,6 @@ class Collection:
     """Things that may be somebody's submission after all. A run says them first, and ends with exit code 1."""
 
 
-_NOTHING: Mapping[str, bytes] = MappingProxyType({})
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
 _OUTERMOST = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _KEPT = re.compile(r"^[ \t]*self\.(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
@@ -89,7 +87,7 @@ class SubmittedFiles:
     """
 
     main: str = ""
-    files: Mapping[str, bytes] = field(default_factory=lambda: _NOTHING)
+    files: Mapping[str, bytes] = field(default_factory=dict)
     cells: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     staff_notes: tuple[str, ...] = ()

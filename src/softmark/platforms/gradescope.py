@@ -143,7 +143,7 @@ class _HandedIn:
         """Return the final result. Stop the engine and raise TimeoutError if it is not there in time."""
         if self.attempt is not None and not self.attempt.counts:
             return msgspec.structs.replace(not_gradable(pending, self.attempt.line), kept=self._earlier_mark)
-        if self.job.refusal:
+        if self.job.files.refusal:
             return pending
         future = engine.submit(self.job, lambda so_far: keep(self.dressed(so_far)))
         try:
