@@ -8,10 +8,12 @@ on chance or on a machine: the same texts make the same bytes.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from softmark.authoring.starter import title_and_text
 from softmark.course.homework import Homework, Part
@@ -45,7 +47,7 @@ class ReadmeSections:
 
 
 def notebook(source: str, readme: str, homework: Homework) -> bytes:
-    """The notebook, as a file in nbformat 4.5."""
+    """Return the notebook, as a file in nbformat 4.5."""
     handout = read_readme(readme, homework)
     title, text, code = title_and_text(source, homework)
     before, parts = _split(code, homework)
@@ -65,8 +67,9 @@ def notebook(source: str, readme: str, homework: Homework) -> bytes:
             cells.append(_code(f"part-{part.number}", parts[part.number]))
         call = f'check("{homework.name}", part="{part.number}")'
         cells.append(_code(f"part-{part.number}-check", call, tagged=True))
-    content = {"cells": cells, "metadata": _METADATA, "nbformat": 4, "nbformat_minor": 5}
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+    made = new_notebook(cells=cells, metadata=_METADATA)
+    nbformat.validate(made)
+    return f"{nbformat.writes(made)}\n".encode()
 
 
 def read_readme(readme: str, homework: Homework) -> ReadmeSections:
@@ -110,19 +113,14 @@ def _split(code: str, homework: Homework) -> tuple[str, dict[str, str]]:
     return before.strip("\n"), parts
 
 
-def _markdown(name: str, text: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "id": _id(name), "metadata": {}, "source": text.splitlines(keepends=True)}
+def _markdown(name: str, text: str) -> NotebookNode:
+    cell: NotebookNode = new_markdown_cell(text, id=_id(name))
+    return cell
 
 
-def _code(name: str, text: str, tagged: bool = False) -> dict[str, Any]:
-    return {
-        "cell_type": "code",
-        "execution_count": None,
-        "id": _id(name),
-        "metadata": {"tags": [TAG]} if tagged else {},
-        "outputs": [],
-        "source": text.splitlines(keepends=True),
-    }
+def _code(name: str, text: str, tagged: bool = False) -> NotebookNode:
+    cell: NotebookNode = new_code_cell(text, id=_id(name), metadata={"tags": [TAG]} if tagged else {})
+    return cell
 
 
 def _id(name: str) -> str:

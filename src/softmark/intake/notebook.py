@@ -1,11 +1,11 @@
 """Reads a notebook that was handed in: the text of its code cells, and nothing else of it.
 
-A reader of its own, and a tolerant one. Jupyter's holds a file against a schema, and a cell without an id or an output
-of an unknown kind must cost nobody their work; it also upgrades old files by touching every field of them. Outputs,
-metadata and attachments are not looked at here, so whatever a version, a tool or a student writes there does no harm,
-and the kernel is Python whatever the file says. Nor do outputs cost anything, however large they are: how the JSON is
-read is in notebook_json.py. The code is not parsed: a magic, a syntax error or a hostile cell is for the walled worker
-to find (sandbox/worker/cells.py).
+The reader is our own, and tolerant. Jupyter's reader (nbformat, which writes the starters) holds a file against a
+schema, and a cell without an id or an output of an unknown kind must cost nobody their work. It also upgrades old files
+by touching every field of them. Outputs, metadata and attachments are not looked at here, so nothing that a version, a
+tool or a student writes there does harm, and the kernel is Python whatever the file says. Outputs cost nothing, however
+large they are: the JSON is decoded into a form that leaves them out. The code is not parsed: a magic, a syntax error or
+a hostile cell is for the walled worker to find (sandbox/worker/cells.py).
 """
 
 from __future__ import annotations
