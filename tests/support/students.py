@@ -10,7 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from softmark.verdict import Answer, Category, Failed, Gradients, OpCount, Verdict
-from softmark.verdict.leaves import map_tensors, tensors_in
+from softmark.verdict.values import map_tensors, tensors_in
 
 
 class InProcess:

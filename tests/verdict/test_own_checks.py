@@ -30,7 +30,7 @@ from softmark import (
     without_values,
 )
 from softmark.verdict import Registry, TestContext, activate, collecting, mistake
-from softmark.verdict.standing import Standing
+from softmark.verdict.context import Standing
 from tests.support.students import InProcess, failure
 
 

@@ -34,10 +34,10 @@ from softmark.grading.author_files import imported, load_mistakes
 from softmark.records.errors import ConfigError
 from softmark.verdict.compare import agrees
 from softmark.verdict.expected import Expected, computed, stated
-from softmark.verdict.leaves import map_tensors
 from softmark.verdict.mistakes import Mistake, Registry
 from softmark.verdict.naming import Suspect, relevant
 from softmark.verdict.plant import Planting, instead, planted, stand_in
+from softmark.verdict.values import map_tensors
 
 MOST_ALIKE = 2
 """Mistakes with one and the same answer that are named side by side; of more, none is told from the others."""

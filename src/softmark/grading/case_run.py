@@ -13,6 +13,7 @@ This is decided here and nowhere else:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -26,6 +27,8 @@ from softmark.records.result import CaseResult, Outcome
 from softmark.records.verdict import LONGEST_TEXT, Category, Cause, Failed, Verdict
 from softmark.sandbox.failures import GraderFault, UnsendableRequest
 from softmark.verdict.context import TestContext
+from softmark.verdict.mistakes import Registry
+from softmark.verdict.naming import common_causes
 
 _OWN_MESSAGE = 500
 _EVASIONS = (pytest.skip.Exception, pytest.xfail.Exception)
@@ -198,3 +201,24 @@ def _verdict_of_error(error: BaseException, subtest: str, run: CaseRun) -> Verdi
         words, _, rest = message.partition("\n")
         return Verdict(category=Category.VALUE, fact=words, where=rest, subtest=subtest)
     return Verdict(category=Category.VALUE, fact="a check of this test does not hold", where=message, subtest=subtest)
+
+
+def name_part(runs: Sequence[CaseRun], registry: Registry) -> None:
+    """Give each run of one part the causes that hold for its test."""
+    tests: dict[str, list[CaseRun]] = {}
+    for run in runs:
+        tests.setdefault(run.spec.nodeid, []).append(run)
+    shared = _causes(runs, runs, registry)
+    for own in tests.values():
+        causes = shared or _causes(own, runs, registry)
+        for run in own:
+            run.causes = causes
+
+
+def _causes(failed: Sequence[CaseRun], part: Sequence[CaseRun], registry: Registry) -> tuple[Cause, ...]:
+    """Return what explains these failures and is not contradicted by the rest of the part."""
+    passed = [check for run in part for check in run.context.checks if check.category is None]
+    raised = [expected for run in part for expected in run.context.raised]
+    verdicts = [verdict for run in failed for verdict in run.verdicts]
+    causes = common_causes(verdicts, passed, registry, raised)
+    return tuple(cause for cause in causes if cause.direct) or causes

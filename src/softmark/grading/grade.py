@@ -19,10 +19,9 @@ from softmark.course.pending import finished_test, pending
 from softmark.course.testspecs import TestSpec, base_nodeid
 from softmark.grading.apart import Apart
 from softmark.grading.author_files import MistakesOnDemand
-from softmark.grading.case_run import CaseRun, explained, faulty, not_judged
+from softmark.grading.case_run import CaseRun, explained, faulty, name_part, not_judged
 from softmark.grading.closing import closed, not_loadable
 from softmark.grading.job import Job
-from softmark.grading.naming import name_part
 from softmark.grading.own_time import OwnTime, naming, running
 from softmark.grading.pytest_runner import PytestRunner
 from softmark.grading.resolved_names import check_names

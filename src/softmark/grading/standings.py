@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from softmark.course.homework import Part
-from softmark.verdict.standing import UNKNOWN, Standing
+from softmark.verdict.context import UNKNOWN, Standing
 
 if TYPE_CHECKING:
     from softmark.grading.case_run import CaseRun

@@ -27,8 +27,7 @@ from softmark.sandbox.wire.protocol import Call, CallResult, CountResult, How, P
 from softmark.sandbox.worker.forbidden import UNSEEN
 from softmark.verdict.callee import Answer, Gradients, OpCount
 from softmark.verdict.context import current_test
-from softmark.verdict.describe import shape
-from softmark.verdict.leaves import size_of
+from softmark.verdict.values import shape, size_of
 
 _Result = TypeVar("_Result", bound=CallResult)
 

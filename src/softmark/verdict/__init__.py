@@ -14,11 +14,13 @@ from softmark.verdict.call_properties import (
     leaves_inputs,
     ops_independent_of,
     raises,
+    uses_inputs,
+    uses_weights,
     works_on_meta,
 )
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule
 from softmark.verdict.carried import errs, holds, inherited, unless_inherited
-from softmark.verdict.context import Check, TestContext, activate, current_test
+from softmark.verdict.context import Check, Standing, TestContext, activate, current_test
 from softmark.verdict.draw import causal_mask, draw, draw_integers, padding_mask, random_mask, to_float32
 from softmark.verdict.gradients import gradients_agree
 from softmark.verdict.mistakes import (
@@ -47,8 +49,6 @@ from softmark.verdict.properties import (
     repeatable,
     rows_sum_to_one,
 )
-from softmark.verdict.standing import Standing
-from softmark.verdict.uses import uses_inputs, uses_weights
 
 __all__ = [
     "Answer",

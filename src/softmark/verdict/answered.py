@@ -8,12 +8,11 @@ from typing import Any, NoReturn
 import torch
 
 from softmark.records.verdict import Category, Failed, Verdict
-from softmark.verdict import describe
+from softmark.verdict import values
 from softmark.verdict.callee import StudentCallable, ask
 from softmark.verdict.context import current_test
-from softmark.verdict.describe import kind, plural
-from softmark.verdict.leaves import is_numeric, tensor_of, tensors_in
 from softmark.verdict.tolerance import SINGLE, level_of
+from softmark.verdict.values import is_numeric, kind, plural, tensor_of, tensors_in
 
 _AT_A_TIME = 1 << 20
 UNMOVED = 8
@@ -33,9 +32,9 @@ def looked_at(got: StudentCallable, args: Any, kwargs: Any, output: int) -> torc
         fail(got, Category.TYPE, f"{place}{kind(chosen)}, expected a tensor")
     answer, inputs = tensor_of(chosen), list(tensors_in((args, kwargs)))
     if answer.is_complex() and not any(tensor.is_complex() for tensor in inputs):
-        fail(got, Category.DTYPE, f"dtype {describe.dtype_name(answer.dtype)}, expected real numbers")
+        fail(got, Category.DTYPE, f"dtype {values.dtype_name(answer.dtype)}, expected real numbers")
     if inputs and not answer.numel() and all(tensor.numel() for tensor in inputs):
-        fail(got, Category.SHAPE, f"an empty tensor, of shape {describe.shape(answer.shape)}, for inputs that are not")
+        fail(got, Category.SHAPE, f"an empty tensor, of shape {values.shape(answer.shape)}, for inputs that are not")
     return answer
 
 
@@ -96,7 +95,7 @@ def require_tokens(
     got: StudentCallable, answer: torch.Tensor, axis: int, tokens: int, *, exactly: bool = False
 ) -> None:
     """Raise `Failed` unless the answer has the axis of the tokens, and a place there for each of them."""
-    shape = describe.shape(answer.shape)
+    shape = values.shape(answer.shape)
     if not -answer.dim() <= axis < answer.dim():
         fail(got, Category.SHAPE, f"shape {shape} has no axis {axis}, where the tokens are")
     length = answer.shape[axis]

@@ -17,12 +17,11 @@ from typing import Any
 import torch
 
 from softmark.verdict.compare import agrees
-from softmark.verdict.describe import Path
 from softmark.verdict.expected import Expected, make_room
-from softmark.verdict.leaves import flatten, is_numeric, map_tensors, tensor_of
 from softmark.verdict.mistakes import Mistake
 from softmark.verdict.plant import instead, planted, stand_in
 from softmark.verdict.tolerance import within
+from softmark.verdict.values import Path, flatten, is_numeric, map_tensors, tensor_of
 
 Combination = tuple[Mistake, ...]
 """Mistakes that are made together."""

@@ -1,4 +1,9 @@
-"""Properties of how a function is called: its inputs stay, the dtype is kept, any device will do, errors are raised."""
+"""Checks of how a function is called: inputs stay, the dtype is kept, any device will do, errors are raised.
+
+A test of something else than values (names of parameters, the number of operations) asks with `uses_inputs` and
+`uses_weights` for an output that changes with what it is made of. So a mistake elsewhere does not fail the test, and a
+constant of the right shape earns nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,11 @@ import torch
 
 from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict.answered import fail, looked_at, record
-from softmark.verdict.callee import StudentCallable, ask, named
-from softmark.verdict.describe import dtype_name, kind
-from softmark.verdict.leaves import map_tensors, tensors_in
+from softmark.verdict.callee import StudentCallable, StudentModule, ask, named
+from softmark.verdict.context import current_test
+from softmark.verdict.draw import draw
+from softmark.verdict.expected import numeric_leaves
+from softmark.verdict.values import dtype_name, kind, map_tensors, tensors_in
 
 
 def leaves_inputs(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
@@ -90,3 +97,33 @@ def raises(exception: type[Exception], got: StudentCallable, *args: Any, **kwarg
         fact = f"raises {name}, expected {expected}"
         raise Failed(Verdict(Category.PROPERTY, fact, frames=failure.verdict.frames)) from failure
     fail(got, Category.PROPERTY, f"must raise {expected} here, returned {kind(value)}")
+
+
+def uses_weights(own: StudentModule, *args: Any) -> None:
+    """Raise `Failed` if the module's output stays the same with other parameters. Inputs are cast to their dtype."""
+    parameters = own.parameters()
+    dtype = next((value.dtype for value in parameters.values()), torch.float32)
+    inputs = map_tensors(args, lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+    before = ask(own, inputs, {}).value
+    own.load_state_dict({name: value + 0.1 for name, value in parameters.items()})
+    _require_other(own, before, ask(own, inputs, {}).value, "the parameters change")
+
+
+def uses_inputs(got: StudentCallable, *args: Any) -> None:
+    """Raise `Failed` if the output stays the same when one of the real tensors among the inputs is replaced."""
+    before = ask(got, args, {}).value
+    for position, arg in enumerate(args):
+        if isinstance(arg, torch.Tensor) and arg.is_floating_point():
+            other = draw("shape", shape=tuple(arg.shape), dtype=arg.dtype)
+            after = ask(got, (*args[:position], other, *args[position + 1 :]), {}).value
+            _require_other(got, before, after, named(got, f"argument {position + 1} changes"))
+
+
+def _require_other(got: StudentCallable, before: Any, after: Any, what: str) -> None:
+    ones, others = numeric_leaves(before), numeric_leaves(after)
+    same = [(one.shape, one.dtype) for one in ones] == [(other.shape, other.dtype) for other in others] and all(
+        torch.allclose(one, other, equal_nan=True) for one, other in zip(ones, others, strict=True)
+    )
+    current_test().record(got.name, float("inf") if same else 0.0, Category.PROPERTY if same else None)
+    if same:
+        raise Failed(Verdict(Category.PROPERTY, f"{got.name}: the output stays the same when {what}"))

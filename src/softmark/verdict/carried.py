@@ -25,12 +25,11 @@ import torch
 from softmark.records.verdict import Failed
 from softmark.verdict.callee import ask
 from softmark.verdict.compare import agrees
-from softmark.verdict.context import TestContext, current_test
+from softmark.verdict.context import Standing, TestContext, current_test
 from softmark.verdict.dependence import Moves, NotCarried, RecordedCall, named, require_dependence, require_effect
 from softmark.verdict.expected import Expected, numeric_leaves, stated
-from softmark.verdict.leaves import map_tensors
 from softmark.verdict.plant import Target, instead, out_of_reach, planted, reachable
-from softmark.verdict.standing import Standing
+from softmark.verdict.values import map_tensors
 
 AT_MOST = 8
 """Checks of one case that may be right in this way: each costs calls of the student's code."""

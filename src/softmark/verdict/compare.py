@@ -2,6 +2,10 @@
 
 An answer is right only if its worst error is at most the tolerance. A NaN never is, because every comparison is written
 in this positive form.
+
+Nesting and types come first. Some may stand for others, because nothing is lost: a list for a tuple and the reverse, a
+numpy array for a tensor and the reverse, an array without axes for a plain number and the reverse, a whole number for a
+real one. Nothing else may.
 """
 
 from __future__ import annotations
@@ -12,15 +16,77 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+import numpy as np
 import torch
 
 from softmark.records.verdict import Category, Picture, Rows, Verdict
-from softmark.verdict import describe
-from softmark.verdict.describe import place
+from softmark.verdict import values
 from softmark.verdict.expected import Expected
-from softmark.verdict.leaves import NUMBERS, is_numeric, tensor_of
 from softmark.verdict.patterns import of_shapes, of_values
-from softmark.verdict.structure import mistyped, refused_numbers
+from softmark.verdict.values import NUMBERS, Path, dtype_name, is_numeric, kind, place, tensor_of
+
+PRECISE = (torch.float64, torch.float32)
+
+
+def mistyped(got: Any, want: Any, path: Path = ()) -> str:
+    """Return a sentence about the first place where nesting or type is wrong; empty if there is none."""
+    if isinstance(want, tuple | list):
+        if not isinstance(got, tuple | list) or len(got) != len(want):
+            return _expected(got, want, path)
+        paths = [(*path, f"output {i + 1} of {len(want)}") for i in range(len(want))]
+        return next(filter(None, map(mistyped, got, want, paths)), "")
+    if isinstance(want, dict):
+        return _dictionary(got, want, path)
+    if is_numeric(want):
+        right = (is_numeric(got) or isinstance(got, torch.Tensor)) and (
+            type(got) not in NUMBERS or not getattr(want, "shape", ())
+        )
+    elif want is None or isinstance(want, str | bytes):
+        right = type(got) is type(want)
+    else:
+        raise TypeError(f"the expected value holds {kind(want)}, which no answer can be compared with")
+    return "" if right else _expected(got, want, path)
+
+
+def _dictionary(got: Any, want: dict[Any, Any], path: Path) -> str:
+    if not isinstance(got, dict):
+        return _expected(got, want, path)
+    missing = want.keys() - got.keys()
+    if missing:
+        return f"{place(path)}the entry {min(missing, key=repr)!r:.80} is missing"
+    if len(got) > len(want):  # what the others are called is not said: a student's code chooses it while it runs
+        only = f"only the entries {', '.join(map(repr, want))}" if want else "none"
+        return f"{place(path)}{'' if path else 'returned '}{kind(got)}, expected {only}"
+    sentences = (mistyped(got[key], want[key], (*path, f"entry {key!r}")) for key in want)
+    return next(filter(None, sentences), "")
+
+
+def _expected(got: Any, want: Any, path: Path) -> str:
+    return f"{place(path)}{'' if path else 'returned '}{kind(got)}, expected {kind(want)}"
+
+
+def refused_numbers(got: Any, want: Any, coarsest_input: torch.dtype) -> str:
+    """Return why the kind of number is not acceptable; empty if it is.
+
+    float32 stands for float64: how precise a result must be is what `keeps_dtype` asks. Half precision stands for
+    nothing but itself, when the inputs came in it; and no integer or boolean tensor stands for real numbers.
+    """
+    answer, true = tensor_of(got), tensor_of(want)
+    own_name = got.dtype.name if isinstance(got, np.ndarray | np.generic) else dtype_name(answer.dtype)
+    said = f"returned {kind(got)}" if type(got) in NUMBERS else f"dtype {own_name}"
+    if true.is_complex():
+        return "" if answer.dtype in (torch.complex64, torch.complex128) else f"{said}, expected complex numbers"
+    if true.is_floating_point():
+        if type(got) is int or answer.dtype in PRECISE or answer.dtype is coarsest_input:
+            return ""
+        if answer.is_floating_point():
+            return f"{said} is too coarse, the inputs are {dtype_name(coarsest_input)}"
+        return f"{said}, expected floating-point numbers"
+    if true.dtype is torch.bool:
+        return "" if answer.dtype is torch.bool else f"{said}, expected booleans (True and False)"
+    whole = not answer.is_floating_point() and not answer.is_complex() and answer.dtype is not torch.bool
+    return "" if whole else f"{said}, expected integers"
+
 
 SEVERITY = list(Category)
 LARGEST_PICTURE = 32
@@ -69,7 +135,7 @@ def agrees(value: Any, expected: Expected) -> bool:
     return True
 
 
-def _pairs(value: Any, expected: Expected, entry: str = _ENTRY) -> list[tuple[describe.Path, Any, Any, int]]:
+def _pairs(value: Any, expected: Expected, entry: str = _ENTRY) -> list[tuple[values.Path, Any, Any, int]]:
     """Return the leaves of an answer with the true ones, and the number of each numeric one (else -1)."""
     numbers = count()
     return [
@@ -78,9 +144,7 @@ def _pairs(value: Any, expected: Expected, entry: str = _ENTRY) -> list[tuple[de
     ]
 
 
-def _in_true_order(
-    got: Any, want: Any, entry: str, path: describe.Path = ()
-) -> Iterator[tuple[describe.Path, Any, Any]]:
+def _in_true_order(got: Any, want: Any, entry: str, path: values.Path = ()) -> Iterator[tuple[values.Path, Any, Any]]:
     """Yield the leaves of an answer in the order of the truth: dictionaries may be ordered differently."""
     if isinstance(want, dict):
         for key in want:
@@ -92,7 +156,7 @@ def _in_true_order(
         yield path, got, want
 
 
-def _leaf(path: describe.Path, got: Any, want: Any, expected: Expected, number: int) -> Comparison:
+def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: int) -> Comparison:
     """Compare one leaf of an answer with the true one."""
     at = place(path)
     if number < 0:
@@ -103,7 +167,7 @@ def _leaf(path: describe.Path, got: Any, want: Any, expected: Expected, number: 
     answer, true = tensor_of(got), expected.leaves[number]
     if answer.shape != true.shape:
         others = [leaf.shape for i, leaf in enumerate(expected.leaves) if i != number]
-        fact = f"shape {describe.shape(answer.shape)}, expected {describe.shape(true.shape)}"
+        fact = f"shape {values.shape(answer.shape)}, expected {values.shape(true.shape)}"
         return _wrong(Category.SHAPE, at + fact + of_shapes(answer.shape, true.shape, others))
     refused = refused_numbers(got, want, expected.coarsest_input)
     if refused:
@@ -153,7 +217,7 @@ def _not_finite(at: str, got: torch.Tensor, true: torch.Tensor, strange: torch.T
     name = "NaN" if bool(torch.isnan(got[strange]).any()) else "infinite"
     fact = f"the value is {name}" if total == 1 else f"{_count(count, total)} {name}"
     index = tuple(int(i) for i in strange.nonzero()[0])
-    where = f"first at index {describe.index(index)}, expected {describe.number(true[index].item())}"
+    where = f"first at index {values.index(index)}, expected {values.number(true[index].item())}"
     return _wrong(Category.NAN, at + fact, where, picture=_picture(got, true, index))
 
 
@@ -181,18 +245,18 @@ def _count(count: int, total: int) -> str:
 
 def _where(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...], ratio: float) -> str:
     zero = true.dtype is not torch.bool and true[index].item() == 0  # then neither distance nor ratio says more
-    text = f"got {describe.number(got[index].item())}, expected {describe.number(true[index].item())}"
+    text = f"got {values.number(got[index].item())}, expected {values.number(true[index].item())}"
     if zero:
-        text = f"got {describe.number(got[index].item())}, expected exactly 0"
+        text = f"got {values.number(got[index].item())}, expected exactly 0"
     elif true.dtype is not torch.bool:
-        text += f", off by {describe.number(abs(got[index].item() - true[index].item()))}"
+        text += f", off by {values.number(abs(got[index].item() - true[index].item()))}"
     if ratio != float("inf") and not zero:
         text += f", {ratio:.2g} times the tolerance"
     if not index:
         return text
-    text = f"worst at index {describe.index(index)}: {text}"
-    if got.numel() <= describe.SHOWN_WHOLE:
-        text += f"; got {describe.whole(got)}, expected {describe.whole(true)}"
+    text = f"worst at index {values.index(index)}: {text}"
+    if got.numel() <= values.SHOWN_WHOLE:
+        text += f"; got {values.whole(got)}, expected {values.whole(true)}"
     return text
 
 

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from softmark.verdict.expected import Expected
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
 from softmark.records.verdict import Category
-from softmark.verdict.leaves import size_of
-from softmark.verdict.standing import UNKNOWN, Standing
+from softmark.verdict.values import size_of
 
 if TYPE_CHECKING:
     from softmark.verdict.expected import Expected
     from softmark.verdict.mistakes import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`errs`: a test of the function's own part failed, or passed only given a part before it.
+
+    `met`: what the function answered right there, a truth for each.
+    """
+
+    errs: bool
+    met: tuple[Expected, ...] = ()
+
+
+UNKNOWN = Standing(errs=True)
+"""Outside of grading no tests have been judged, and any function may err."""
+
 
 SEED_OUTSIDE = 20260101
 """Seed for draws outside any case, so that a test tried by hand gives the same numbers every time."""

@@ -16,9 +16,9 @@ import torch
 
 from softmark.verdict.compare import agrees
 from softmark.verdict.expected import Expected
-from softmark.verdict.leaves import map_tensors, tensors_in
 from softmark.verdict.plant import Target
 from softmark.verdict.tolerance import DOUBLE
+from softmark.verdict.values import map_tensors, tensors_in
 
 LEAST = 0.01
 """A number counts as changed if it changes by this share of its size."""

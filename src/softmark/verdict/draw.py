@@ -8,7 +8,7 @@ from typing import Any, overload
 import torch
 
 from softmark.verdict.context import current_test
-from softmark.verdict.leaves import map_tensors
+from softmark.verdict.values import map_tensors
 
 Size = int | tuple[int, ...]
 

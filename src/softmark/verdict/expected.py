@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from softmark.verdict.leaves import flatten, is_numeric, map_tensors, size_of, tensor_of, tensors_in
-from softmark.verdict.noise import default_float64, noise
 from softmark.verdict.plant import instead
-from softmark.verdict.tolerance import DOUBLE, FREE, Precision, level_of, plain_noise, tolerance
+from softmark.verdict.tolerance import DOUBLE, FREE, Precision, default_float64, level_of, noise, plain_noise, tolerance
+from softmark.verdict.values import flatten, is_numeric, map_tensors, size_of, tensor_of, tensors_in
 
 if TYPE_CHECKING:
     from softmark.verdict.answers import Answers

@@ -16,7 +16,7 @@ from softmark.verdict.callee import StudentCallable, named
 from softmark.verdict.compare import compare
 from softmark.verdict.context import current_test
 from softmark.verdict.expected import computed, expected_for, in_float64, kept
-from softmark.verdict.leaves import map_tensors, tensors_in
+from softmark.verdict.values import map_tensors, tensors_in
 
 
 def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:

@@ -14,9 +14,9 @@ from softmark.verdict.call_properties import keeps_dtype, leaves_inputs, works_o
 from softmark.verdict.callee import StudentCallable
 from softmark.verdict.context import current_test
 from softmark.verdict.draw import to_float32
-from softmark.verdict.leaves import flatten, tensor_of
 from softmark.verdict.mistakes import Registry
 from softmark.verdict.properties import repeatable
+from softmark.verdict.values import flatten, tensor_of
 
 _WITNESS_TOLERANCE = 1e-9
 _CONFIRMED: set[tuple[str, int, str]] = set()

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from softmark.records.verdict import Category
-from softmark.verdict import describe
+from softmark.verdict import values
 from softmark.verdict.answered import (
     UNMOVED,
     fail,
@@ -29,8 +29,8 @@ from softmark.verdict.answered import (
 )
 from softmark.verdict.callee import StudentCallable, ask
 from softmark.verdict.context import current_test
-from softmark.verdict.leaves import flatten
 from softmark.verdict.tolerance import SINGLE, level_of
+from softmark.verdict.values import flatten
 
 LOUD = 10.0
 """Size of the content put where it must not matter: the louder, the larger a leak."""
@@ -52,16 +52,16 @@ def rows_sum_to_one(
             fail(
                 got,
                 Category.SHAPE,
-                f"weights of shape {describe.shape(weights.shape)} do not have a row for each query",
+                f"weights of shape {values.shape(weights.shape)} do not have a row for each query",
             )
         expected = expected * rows
     sums = (weights.real if weights.is_complex() else weights).sum(-1, dtype=torch.float64)
     wrong = ~((sums - expected).abs_() <= level.factor * level.roundoff)
     if bool(wrong.any()):
         at = tuple(int(i) for i in torch.unravel_index(wrong.to(torch.uint8).argmax(), wrong.shape))  # the first
-        row = f"row {describe.index(at)}" if at else "the row"
+        row = f"row {values.index(at)}" if at else "the row"
         otherwise = "does not" if float(expected[at]) else "must sum to 0 (it may look nowhere) and does not"
-        where = f"{row} sums to {describe.number(float(sums[at]))}"
+        where = f"{row} sums to {values.number(float(sums[at]))}"
         fail(got, Category.PROPERTY, f"every row of weights must sum to 1: {row} {otherwise}", where)
     record(got, False)
 
@@ -127,7 +127,7 @@ def ignores_padding(
         require_tokens(got, before, axis, compare.shape[-1], exactly=True)
         flags = _along(compare, before, axis)
         if flags is None:
-            fail(got, Category.SHAPE, f"shape {describe.shape(before.shape)} has no place for every token of the input")
+            fail(got, Category.SHAPE, f"shape {values.shape(before.shape)} has no place for every token of the input")
         before, after = before.masked_fill(~flags, 0), after.masked_fill(~flags, 0)
     if not same(got, before, after, UNMOVED):
         fail(got, Category.PROPERTY, "the output changes with what stands in the padding")
@@ -140,7 +140,7 @@ def batch_independent(
     size = args[batched[0]].shape[0]
     before = looked_at(got, args, kwargs, output)
     if before.dim() == 0 or before.shape[0] != size:
-        shape = describe.shape(before.shape)
+        shape = values.shape(before.shape)
         fail(got, Category.SHAPE, f"shape {shape}: its first axis must have one place for each of the {size} examples")
     for example in sorted({0, size - 1}):
         others = torch.arange(size) != example
