@@ -291,5 +291,5 @@ def _within(window: timedelta, time: datetime, counted: Sequence[datetime]) -> l
 
 
 def _instant(time: datetime) -> datetime:
-    """A time without an offset is taken as UTC: the platform's own clock."""
+    """Return a time in UTC; one without an offset is taken as UTC, the platform's own clock."""
     return (time if time.utcoffset() is not None else time.replace(tzinfo=UTC)).astimezone(UTC)

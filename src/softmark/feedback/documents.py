@@ -25,7 +25,7 @@ _HTML_MARKS = {
 
 
 def as_html(feedback: Feedback) -> str:
-    """The whole page."""
+    """Return the whole page."""
     style = _read("feedback.css")
     return _page().render(feedback=feedback, style=Markup(style), style_hash=_hash(style))
 
@@ -65,12 +65,12 @@ LinkTo = Callable[[Picture], str]
 
 
 def as_markdown(feedback: Feedback, link_to: LinkTo | None = None) -> str:
-    """The whole feedback; `link_to` stores a picture and gives its address (without it, none are shown)."""
+    """Return the whole feedback; `link_to` stores a picture and gives its address (without it, none are shown)."""
     return "\n".join(_lines(feedback, link_to)).strip() + "\n"
 
 
 def escaped(text: str) -> str:
-    """The text, to be read as text: every character that could mean something in Markdown is escaped."""
+    """Return the text, to be read as text: every character that could mean something in Markdown is escaped."""
     return "<br>".join(SPECIAL.sub(r"\\\1", line) for line in text.split("\n"))
 
 
@@ -136,14 +136,14 @@ def _block(block: Block, link_to: LinkTo | None) -> str:
 
 
 def _fenced(code: str) -> str:
-    """A code block whose fence is longer than any run of backticks inside, so that nothing can close it."""
+    """Return a code block whose fence is longer than any run of backticks inside, so that nothing can close it."""
     longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}python\n{code}\n{fence}"
 
 
 def as_lines(blocks: Iterable[Block]) -> str:
-    """One line or more per block; a picture is left out."""
+    """Return one line or more per block; a picture is left out."""
     return "\n".join(_line(block) for block in blocks if not isinstance(block, Picture))
 
 

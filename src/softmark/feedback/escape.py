@@ -23,7 +23,7 @@ CUT = " … (cut here)"
 
 
 def plain(text: str) -> str:
-    """The text with everything invisible or reordering written out; newline and tab stay."""
+    """Return the text with everything invisible or reordering written out; newline and tab stay."""
     text = text.replace("\r\n", "\n")
     if text.isascii() and text.isprintable():
         return text
@@ -55,7 +55,7 @@ def cell(text: str) -> str:
 
 
 def cut(text: str, most_bytes: int) -> str:
-    """The text, shortened to so many UTF-8 bytes; that it was shortened cannot be overlooked."""
+    """Return the text, shortened to so many UTF-8 bytes; that it was shortened cannot be overlooked."""
     data = text.encode("utf-8", "replace")
     if len(data) <= most_bytes:
         return text

@@ -163,7 +163,7 @@ def blocks_of_test(test: TestResult, audience: Audience) -> tuple[Block, ...]:
 
 
 def _sections(result: Result, audience: Audience) -> Iterable[Section]:
-    """One section for each thing there is to say in a part; tests that say the same again are named in it."""
+    """Return one section for each thing there is to say in a part; tests that say the same again are named in it."""
     said: dict[tuple[object, ...], list[Section]] = {}
     for test in result.tests:
         if audience is Audience.STUDENT and test.visibility == "hidden":
@@ -194,7 +194,7 @@ def _essence(blocks: Sequence[Block]) -> tuple[object, ...]:
 
 
 def _alike(test: TestResult) -> list[list[Verdict]]:
-    """The failures of a test, those that say the same put together, in the order they came."""
+    """Return the failures of a test, those that say the same put together, in the order they came."""
     groups: dict[tuple[object, ...], list[Verdict]] = {}
     for verdict in test.verdicts:
         causes = tuple((cause.says, cause.hint) for cause in verdict.causes)
@@ -230,7 +230,7 @@ def _which(group: Sequence[Verdict], test: TestResult) -> str:
 
 
 def _causes(causes: Sequence[Cause]) -> Iterable[Sentence]:
-    """The causes that fit. Mistakes made in two functions may be called the same: then it is said once."""
+    """Return the causes that fit. Mistakes made in two functions may be called the same: then it is said once."""
     causes = list({cause.says: cause for cause in reversed(causes)}.values())[::-1]
     for index, cause in enumerate(causes):
         lead = "Most likely" if len(causes) == 1 else "Either" if index == 0 else "Or"
@@ -246,7 +246,7 @@ def _code(frames: Sequence[CodeLine]) -> Iterable[CodeLine]:
 
 
 def _short(text: str) -> str:
-    """A fact so short that it leaves room for the cause, the hint and the student's line after it."""
+    """Return a fact so short that it leaves room for the cause, the hint and the student's line after it."""
     return cut(message(text), MOST_BYTES_OF_SENTENCE)
 
 
@@ -279,7 +279,7 @@ _WORST_FIRST = (Outcome.GRADER_ERROR, Outcome.FAILED, Outcome.NOT_RUN)
 
 
 def _remark(sections: Sequence[Section]) -> str:
-    """One line for a part: the cause if one is known, else the first fact, else the first note."""
+    """Return one line for a part: the cause if one is known, else the first fact, else the first note."""
     sentences = [block for section in sections for block in section.blocks if isinstance(block, Sentence)]
     for tone in (Tone.CAUSE, Tone.FACT, Tone.NOTE):
         for sentence in sentences:

@@ -32,12 +32,12 @@ ADAPTS = "<style>svg{color:#1f2328}@media(prefers-color-scheme:dark){svg{color:#
 
 
 def inline(picture: Picture) -> str:
-    """An svg element in the text colour of its page; the empty text if the matrix is too large."""
+    """Return an svg element in the text colour of its page; the empty text if the matrix is too large."""
     return _svg(picture, style="")
 
 
 def standalone(picture: Picture) -> str:
-    """An svg file that follows the reader's light or dark setting by itself."""
+    """Return an svg file that follows the reader's light or dark setting by itself."""
     return _svg(picture, style=ADAPTS)
 
 
@@ -49,7 +49,7 @@ def can_be_drawn(picture: Picture) -> bool:
 
 @lru_cache(maxsize=64)
 def _svg(picture: Picture, style: str) -> str:
-    """The same mistake makes the same picture, and in a class many make it: drawing one takes 10 ms."""
+    """Return the picture. It is kept: in a class many make the same mistake, and drawing one takes 10 ms."""
     if not can_be_drawn(picture):
         return ""
     rows, columns = size(picture)
@@ -142,7 +142,7 @@ def marked(picture: Picture) -> list[list[bool]]:
 
 
 def largest(matrix: Matrix) -> float:
-    """The largest absolute value in it; 0 if there is no number."""
+    """Return the largest absolute value in it; 0 if there is no number."""
     return max((abs(number) for row in matrix for number in row if number is not None), default=0.0)
 
 

@@ -59,7 +59,7 @@ def encoded(result: Result, *, for_staff: bool = False) -> bytes:
 
 
 def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE, *, for_staff: bool = False) -> dict[str, Any]:
-    """The file's content as plain values."""
+    """Return the file's content as plain values."""
     staff = {"staff_notes": list(_staff_notes(result, longest_message))} if for_staff else {}
     return {
         "score": result.mark,
@@ -225,7 +225,7 @@ def _provenance(result: Result) -> dict[str, Any]:
 
 
 def _staff_notes(result: Result, longest: int) -> Iterator[str]:
-    """The first line of each: a traceback may hold hidden numbers, and has its place in standard output."""
+    """Return the first line of each: a traceback may hold hidden numbers, and has its place in standard output."""
     about_time = result.lateness.staff_note if result.lateness else ""
     by_hand = result.adjustment.staff_note(result.total) if result.adjustment else ""
     for note in (*result.staff_notes, about_time, by_hand):

@@ -1,4 +1,4 @@
-"""Replaces a file in one step: whoever reads it finds the old content or the new, and never a half."""
+"""Replaces a file in one step: a reader finds the old content or the new, and never a half."""
 
 import os
 import secrets
@@ -31,7 +31,7 @@ def writable(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def replacement(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of `path` at the end: made beside it, then renamed.
+    """Return a file to write to that takes the place of `path` at the end: made beside it, then renamed.
 
     If anything goes wrong, what was at `path` before is still there, and nothing else is. That holds for a process that
     dies at any moment. A power cut may cost what was just written; it can be made again from the journal, and waiting

@@ -221,7 +221,7 @@ def show_checked(result: Result, console: Console) -> None:
 
 
 def check_feedback(result: Result) -> Feedback:
-    """The feedback, without sections on what was not run, and without points."""
+    """Return the feedback, without sections on what was not run, and without points."""
     everything = feedback_for(result, Audience.STUDENT)
     parts = (replace(part, remark=_remark(part, result)) for part in everything.parts)
     sections = (section for section in everything.sections if section.outcome is not Outcome.NOT_RUN)

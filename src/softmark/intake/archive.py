@@ -1,7 +1,7 @@
 """A zip archive, read member by member into memory; nothing is ever unpacked to a disk.
 
-Whoever made it is not trusted: not its list of members, not their names, not the sizes it claims. What counts is
-what comes out, and that is read up to a cap.
+Its maker is not trusted: neither the list of members, nor their names, nor the sizes that it claims. A member is read
+up to a cap, whatever its header says.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Archive:
         return sorted(self._folders[path].items, key=lambda item: item.name)
 
     def read(self, path: tuple[str, ...], most: int) -> bytes:
-        """A member's bytes, as many as come out of it, whatever its header claims."""
+        """Return a member's bytes, as many as come out of it, whatever its header claims."""
         name = show("/".join(path))
         member = self._folders[path[:-1]].files[path[-1]]
         if member.flag_bits & _ENCRYPTED:
@@ -165,7 +165,7 @@ def _refuse_what_is_no_zip(file: BinaryIO, name: str) -> None:
 
 
 def _real_name(member: zipfile.ZipInfo) -> str:
-    """The whole name, control characters and all; UTF-8 also where the archive forgets to say so, as on a Mac."""
+    """Return the whole name with its control characters. It is read as UTF-8 also if the archive does not say so."""
     name = member.orig_filename
     if member.flag_bits & _UTF8:
         return name

@@ -48,13 +48,13 @@ class GradedFile:
 
 
 def exact(files: Sequence[File], name: str) -> list[File]:
-    """The files of exactly this name that lie least deep."""
+    """Return the files of exactly this name that lie least deep."""
     named = [found for found in files if nfc(found.name) == nfc(name)]
     return [found for found in named if len(found.path) == len(named[0].path)]
 
 
 def choose(gathered: Gathered, homework: Homework) -> GradedFile:
-    """The file to grade; Refusal with what was found and what is expected."""
+    """Return the file to grade. Raise Refusal with what was found and what is expected."""
     files = gathered.files
     refuse_twins(files)
     exactly = exact(files, homework.file) + exact(files, homework.notebook)
@@ -79,7 +79,7 @@ def _is_slip(found: File, homework: Homework) -> bool:
 
 
 def _beside_slips(main: GradedFile, slips: Sequence[File]) -> GradedFile:
-    """A student who handed in `hw (1).py` as well may have meant that one: they are told."""
+    """Return the choice with a note on slips beside it: a student may have meant `hw (1).py`."""
     if not slips:
         return main
     note = f"{listed(slips)} was not graded, because `{main.found.shown}` is there"
@@ -87,7 +87,7 @@ def _beside_slips(main: GradedFile, slips: Sequence[File]) -> GradedFile:
 
 
 def listed(files: Sequence[File]) -> str:
-    """The files by name, for a sentence."""
+    """Return the files by name, for a sentence."""
     names = [found.shown for found in files[:MOST_LISTED]]
     more = len(files) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "") or "nothing"
@@ -106,7 +106,7 @@ def refuse_twins(files: Sequence[File]) -> None:
 
 
 def _one_of(candidates: Sequence[File], homework: Homework) -> GradedFile:
-    """The only candidate, or of one Python file and one notebook the one that is further on."""
+    """Return the only candidate, or of one Python file and one notebook the one that is further on."""
     python = _the_only([found for found in candidates if ending(found.name) == ".py"], homework)
     notebook = _the_only([found for found in candidates if found.is_notebook], homework)
     if python and notebook:
@@ -141,7 +141,7 @@ def _the_only(candidates: Sequence[File], homework: Homework) -> File | None:
 
 
 def _that_define_enough(files: Sequence[File], homework: Homework) -> list[File]:
-    """Files of any name that define at least half of what is asked for."""
+    """Return files of any name that define at least half of what is asked for."""
     programs = [found for found in files if ending(found.name) and found.item.kind == FILE]
     enough = [found for found in programs[:MOST_READ] if defines_enough(found, homework)]
     if any(found.budget.is_spent for found in programs):
@@ -185,7 +185,7 @@ class Pieces:
 
 
 def _everything(gathered: Gathered, homework: Homework) -> Gathered:
-    """The files; if the wanted one is not among them, those in the zip that was handed in."""
+    """Return the files; if the wanted one is not among them, those in the zip that was handed in."""
     zips = [found for found in gathered.files if found.is_zip]
     if not zips or exact(gathered.files, homework.file) or exact(gathered.files, homework.notebook):
         return gathered
@@ -301,7 +301,7 @@ def _hides(name: str) -> str:
 
 
 def summary(left_out: Sequence[str]) -> tuple[str, ...]:
-    """One note for staff on everything that was not used."""
+    """Return one note for staff on everything that was not used."""
     if not left_out:
         return ()
     more = f" and {len(left_out) - 10} more" if len(left_out) > 10 else ""

@@ -149,7 +149,7 @@ def _told_apart(collection: Collection, before: Mapping[str, str]) -> Collection
 
 
 def _in_tree(place: Place, homework: Homework) -> Collection:
-    """The first that knows the tree; a folder that only wraps another one is looked through."""
+    """Return the first that knows the tree; a folder that only wraps another one is looked through."""
     passed_over: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     for _ in range(MOST_WRAPPING):
@@ -181,7 +181,7 @@ def _with(entry: Entry, **changes: Any) -> Entry:
 
 
 def _file(path: Path, homework: Homework, alone: bool) -> Entry:
-    """A file that was named; among others that bear the homework's name, its folder tells whose it is."""
+    """Return a file that was named; among others that bear the homework's name, its folder tells whose it is."""
     whole = Path(os.path.abspath(path))
     named_by_folder = not alone and whole.name in (homework.file, homework.notebook)
     name = whole.parent.name if named_by_folder else plain.stem(whole.name)

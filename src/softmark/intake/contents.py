@@ -78,7 +78,7 @@ class Gathered:
 
 
 def gather(pieces: Sequence[Piece]) -> Gathered:
-    """All files of a submission, the outer ones first."""
+    """Return all files of a submission, the outer ones first."""
     gathered = Gathered(Budget())
     for piece in pieces:
         _add(gathered, piece.place, piece.item, piece.called)
@@ -145,7 +145,7 @@ def unfinished(content: bytes) -> int:
 
 
 def invisible(file: str, content: bytes) -> list[str]:
-    """Notes for staff on characters that a reader of the file would not see, or that reorder what is seen."""
+    """Return notes for staff on characters that a reader of the file would not see, or that reorder what is seen."""
     if content.isascii():
         return []
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")

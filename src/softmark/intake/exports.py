@@ -188,7 +188,7 @@ def _unclear(place: Place, item: Item) -> Entry:
 
 
 def _moodle_entry(place: Place, matches: list[_Match]) -> Entry:
-    """The files of one student; what was typed into Moodle's own editor counts only if there is no file."""
+    """Return the files of one student; what was typed into Moodle's own editor counts only if there is no file."""
     handed_in = [match for match in matches if match[1]["kind"] == "file"] or matches
     _, name = handed_in[0]
     submission = Submission(

@@ -88,7 +88,7 @@ def _submitter(submitter: dict[str, str]) -> Submitter:
 
 
 def read_export(lines: Iterable[bytes]) -> dict[str, ExportRecord]:
-    """The records by folder; lines that are none of ours are passed over."""
+    """Return the records by folder; lines that are none of ours are passed over."""
     records: dict[str, ExportRecord] = {}
     record, section = ExportRecord(), ""
     for raw in lines:
@@ -119,7 +119,7 @@ def _add(records: list[dict[str, str]], name: str, value: str, is_new: bool) -> 
 
 
 def _text(value: str) -> str:
-    """A scalar of one line: plain, or in either kind of quotes."""
+    """Return a scalar of one line: plain, or in either kind of quotes."""
     value = value.strip()
     if len(value) > 1 and value[0] == value[-1] == "'":
         return value[1:-1].replace("''", "'")
@@ -247,7 +247,7 @@ class _Table:
         return ""
 
     def number(self, key: str) -> float | None:
-        """A finite number, also one written as text: the platform's total_points is "20.0"."""
+        """Return a finite number, also one written as text: the platform's total_points is "20.0"."""
         value = self._content.get(key)
         if value is None or value == "":
             return None

@@ -96,12 +96,12 @@ class SubmittedFiles:
 
     @property
     def loaded(self) -> tuple[str, ...]:
-        """The files that are run when the submission is loaded."""
+        """Return the files that are run when the submission is loaded."""
         return self.cells or (self.main,)
 
     @cached_property
     def text(self) -> str:
-        """The text of all files that are run when the submission is loaded."""
+        """Return the text of all files that are run when the submission is loaded."""
         return "\n".join(self._text(file) for file in self.loaded)
 
     @cached_property
@@ -113,11 +113,11 @@ class SubmittedFiles:
         return f"what was handed in is very long: all of it was run, but feedback quotes only from {much}"
 
     def lines(self, file: str) -> list[str]:
-        """The lines of a file, with their indentation."""
+        """Return the lines of a file, with their indentation."""
         return self._split.get(file, [])
 
     def line(self, file: str, number: int) -> str | None:
-        """The text of a line, or None if there is no such line."""
+        """Return the text of a line, or None if there is no such line."""
         lines = self.lines(file)
         return lines[number - 1].strip()[:LONGEST_QUOTED] if 1 <= number <= len(lines) else None
 
@@ -143,7 +143,7 @@ class SubmittedFiles:
         return None
 
     def place_of(self, name: str) -> tuple[str, int] | None:
-        """File and line where a function, class or variable of this name is defined, if that is one place.
+        """Return file and line where a function, class or variable of this name is defined, if that is one place.
 
         Of several cells that define it, the last one counts.
         """
@@ -152,7 +152,7 @@ class SubmittedFiles:
         return last[0] if len(last) == 1 else None
 
     def around(self, file: str, number: int) -> str:
-        """The outermost function or class that a line stands in; empty if it stands in none."""
+        """Return the outermost function or class that a line stands in; empty if it stands in none."""
         lines = self.lines(file)[:number]
         return next((found[1] for line in reversed(lines) if (found := _OUTERMOST.match(line))), "")
 
@@ -170,7 +170,7 @@ class SubmittedFiles:
         return re.sub(r"^\( ?self\b(?:, ?)?", "(", own) if cls else own
 
     def similar(self, name: str) -> str | None:
-        """The function, class or variable whose name is most like this one (and not this one), if any is alike."""
+        """Return the function, class or variable whose name is most like this one, and not the same."""
         if name not in self._similar:
             others = [defined for defined in self._definitions if defined != name]
             self._similar[name] = next(iter(difflib.get_close_matches(name, others, n=1, cutoff=0.6)), None)
@@ -191,7 +191,7 @@ class SubmittedFiles:
         )
 
     def cells_that_write(self, name: str) -> tuple[str, ...]:
-        """The cells in whose text a name stands as a word."""
+        """Return the cells in whose text a name stands as a word."""
         word = re.compile(rf"\b{re.escape(name)}\b")
         return tuple(cell for cell in self.cells if word.search(self._text(cell)))
 
@@ -210,7 +210,7 @@ class SubmittedFiles:
 
     @cached_property
     def _texts(self) -> dict[str, str]:
-        """The files with one kind of line end, as far as they are looked into; those that are loaded come first."""
+        """Return the files with one kind of line end, as far as they are looked into, the loaded ones first."""
         texts: dict[str, str] = {}
         characters, lines = MOST_CHARACTERS, MOST_LINES
         for file in dict.fromkeys((*self.loaded, *self.files)):
@@ -231,7 +231,7 @@ class SubmittedFiles:
         return found
 
     def _defined(self) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Each definition, with its file and line."""
+        """Return each definition, with its file and line."""
         for file in self.loaded:
             text, line, end = self._text(file), 1, 0
             for match in _DEFINITION.finditer(text):

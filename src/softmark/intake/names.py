@@ -26,7 +26,7 @@ LONGEST_COMPONENT, DEEPEST = 255, 30
 
 
 def show(name: str) -> str:
-    """The name with everything that a reader would not see written out, and not too long."""
+    """Return the name with everything that a reader would not see written out, and not too long."""
     visible = "".join(_escape(character) if unseen(character) else character for character in name[:200])
     return visible if len(name) <= 200 else visible + "…"
 
@@ -37,12 +37,12 @@ def unseen(character: str) -> bool:
 
 
 def nfc(name: str) -> str:
-    """The name in composed form: a Mac writes an ü as two characters."""
+    """Return the name in composed form: a Mac writes an ü as two characters."""
     return unicodedata.normalize("NFC", name)
 
 
 def key(name: str) -> str:
-    """Names with the same key are the same file for somebody: on a Mac, on Windows, to the eye."""
+    """Return a key: names with the same key are one file for somebody, on a Mac, on Windows or to the eye."""
     return nfc(nfc(name).casefold())
 
 
@@ -57,7 +57,7 @@ def is_plain(name: str) -> bool:
 
 
 def safe_id(text: str) -> str:
-    """The text as a folder's name on any system.
+    """Return the text as a folder's name on any system.
 
     A fingerprint stands for letters that it cannot have: two students of whose names only `hw` is left are still two.
     """
@@ -110,7 +110,7 @@ def _claim(origin: str, identity: str, before: Mapping[str, str]) -> tuple[objec
 
 
 def inner_path(name: str) -> tuple[str, ...] | None:
-    """The folders and the file of a name in an archive; None if it could lead anywhere but into the archive."""
+    """Return the folders and the file of a name in an archive; None if it could lead anywhere but into the archive."""
     parts = tuple(part for part in name.removesuffix("/").split("/") if part != ".")  # `./hw.py` is `hw.py`
     if _DRIVE.match(name) or "\\" in name or any(part in ("", "..") for part in parts):
         return None
@@ -168,7 +168,7 @@ _MOMENT = re.compile(
 
 
 def moment(text: str) -> datetime | None:
-    """The first time in the text, to the second, with its zone if it has one; None if there is none."""
+    """Return the first time in the text, to the second, with its zone if it has one; None if there is none."""
     found = _MOMENT.search(text)
     if not found:
         return None

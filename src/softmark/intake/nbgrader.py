@@ -151,7 +151,7 @@ def _folders(place: Place, item: Item) -> list[Item]:
 
 
 def _counted(attempts: list[_AssignmentFolder], usual: str) -> list[_AssignmentFolder]:
-    """The assignment that is graded, the latest first: what holds the file, or what it is in for the others."""
+    """Return the assignment that is graded, the latest first: what holds the file, or what it is in for the others."""
     holding = [attempt for attempt in attempts if attempt.holds]
     if not holding:
         holding = [attempt for attempt in attempts if attempt.item.name == usual]

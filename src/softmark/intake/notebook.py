@@ -61,7 +61,7 @@ def with_cells(handed: SubmittedFiles) -> SubmittedFiles:
 
 
 def read_notebook(data: bytes) -> Notebook:
-    """The notebook in these bytes, of version 3 or later; Refusal with the next step if there is none."""
+    """Return the notebook in these bytes, of version 3 or later. Raise Refusal with the next step if there is none."""
     if len(data) > LARGEST_NOTEBOOK:
         limit = LARGEST_NOTEBOOK // 1_000_000
         raise Refusal(f"the notebook is larger than {limit} MB: clear its outputs, save it and hand it in again")
@@ -87,7 +87,7 @@ def read_notebook(data: bytes) -> Notebook:
 
 
 def _cells(content: dict[str, Json]) -> list[dict[str, Json]]:
-    """All cells, of whatever kind. Version 3 had them in worksheets, of which Jupyter made one after the other."""
+    """Return all cells, of whatever kind. Version 3 had them in worksheets, which are read one after the other."""
     version = content.get("nbformat")
     if isinstance(version, float) and math.isfinite(version) and version < _OLDEST:
         raise Refusal(f"the notebook is of version {version:g}, which is too old to be read: {AGAIN}")
@@ -102,13 +102,13 @@ def _cells(content: dict[str, Json]) -> list[dict[str, Json]]:
 
 
 def _numbered(kind: str, cells: Sequence[dict[str, Json]]) -> dict[str, str]:
-    """The cells that are not empty, by their name; the empty ones are counted with them."""
+    """Return the cells that are not empty, by their name; the empty ones are counted with them."""
     sources = enumerate(map(_source, cells), start=1)
     return {f"{kind} {number}": source for number, source in sources if source.strip()}
 
 
 def _source(cell: dict[str, Json]) -> str:
-    """A cell's text, be it one string or a list of lines; version 3 called it `input`."""
+    """Return a cell's text, be it one string or a list of lines; version 3 called it `input`."""
     return "".join(_strings(cell.get("source", cell.get("input")), _DEPTH))
 
 
@@ -130,7 +130,7 @@ def _defines(text: str) -> bool:
 
 
 def _other_language(content: dict[str, Json]) -> str:
-    """The language that the metadata names, if it is not Python and a name that can be said."""
+    """Return the language that the metadata names, if it is not Python and a name that can be said."""
     metadata = content.get("metadata")
     for key, field in (("language_info", "name"), ("kernelspec", "language")):
         described = metadata.get(key) if isinstance(metadata, dict) else None
@@ -209,7 +209,7 @@ def _in_form(data: bytes) -> dict[str, Json] | None:
 
 
 def _texts(cells: list[_Cell]) -> list[dict[str, Json]]:
-    """The cells with their texts, or without them if there are too many."""
+    """Return the cells with their texts, or without them if there are too many."""
     if len(cells) > MOST_CELLS:
         return [{}] * len(cells)
     return [{"cell_type": cell.cell_type, "source": _text(cell)} for cell in cells]
@@ -221,13 +221,13 @@ def _text(cell: _Cell) -> Json:
 
 
 def _value(raw: msgspec.Raw, most: int, instead: Json = None) -> Json:
-    """A value in JSON, or what is put in its place if it is larger than is read."""
+    """Return a value in JSON, or what is put in its place if it is larger than is read."""
     text = bytes(raw)
     return json.loads(text, strict=False, parse_int=float) if len(text) <= most else instead
 
 
 def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """The text of the file, and what staff should know of how it was come by."""
+    """Return the text of the file, and what staff should know of how it was come by."""
     if not data.strip():
         raise Refusal(f"the notebook is empty: {AGAIN}")
     encoding = json.detect_encoding(data)

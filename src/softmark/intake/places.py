@@ -44,7 +44,7 @@ class Place(Protocol):
     def enter(self, name: str) -> Place: ...
 
     def read(self, name: str, most: int) -> bytes:
-        """The bytes of a file; Refusal if it cannot be read or has more than `most`."""
+        """Return the bytes of a file. Raise Refusal if it cannot be read or has more than `most`."""
         ...
 
 
@@ -68,7 +68,7 @@ class TooLarge(Refusal):
 
 
 def read(path: Path, most: int = LARGEST) -> bytes:
-    """The bytes of a regular file of a reasonable size."""
+    """Return the bytes of a regular file of a reasonable size."""
     with open_regular(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -77,7 +77,7 @@ def read(path: Path, most: int = LARGEST) -> bytes:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A regular file, opened without following a link and without waiting for whoever is at the end of a pipe."""
+    """Return a regular file, opened without following a link and without waiting at a pipe."""
     try:
         descriptor = os.open(path, _READ_ONLY)
     except FileNotFoundError:

@@ -67,7 +67,7 @@ def _zip_holds(found: File, homework: Homework) -> bool:
 
 
 def whole(place: Place, name: str) -> Entry:
-    """Everything in a folder as one submission."""
+    """Return everything in a folder as one submission."""
     pieces = tuple(Piece(place, item, (item.name,)) for item in place.items())
     return named(name, place.origin, Pieces(pieces))
 
@@ -109,7 +109,7 @@ def _called(item: Item, homework: Homework) -> str:
 
 
 def stem(name: str) -> str:
-    """The name without its ending, or without both of `.py.txt`."""
+    """Return the name without its ending, or without both of `.py.txt`."""
     base = PurePath(name).stem
     return PurePath(base).stem if ending(name) and ending(base) else base
 
@@ -169,19 +169,19 @@ def _is_starter(place: Place, item: Item, homework: Homework) -> bool:
 
 
 def of_folder(place: Place, item: Item) -> Entry:
-    """A folder that is named after its student."""
+    """Return a folder that is named after its student."""
     return named(item.name, f"{place.origin}/{show(item.name)}", Pieces((Piece(place, item, ()),)))
 
 
 def _files(place: Place, items: list[Item], homework: Homework, name: str) -> Entry:
-    """Files that are named after their student stand for the wanted ones: nobody misnamed them."""
+    """Return an entry of files that are named after their student: they stand for the expected ones."""
     pieces = tuple(Piece(place, item, (_called(item, homework),)) for item in items)
     origin = ", ".join(f"{place.origin}/{show(item.name)}" for item in items)
     return named(name or items[0].name, origin, Pieces(pieces))
 
 
 def named(name: str, origin: str, source: Source) -> Entry:
-    """An entry of which nothing is known but the name somebody gave it."""
+    """Return an entry of which nothing is known but the name somebody gave it."""
     identity = safe_id(name)
     submission = Submission(id=identity, students=(Submitter(identity, show(name)),), origin=origin)
     return Entry(submission, source)

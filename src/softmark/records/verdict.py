@@ -75,7 +75,7 @@ class CodeLine(Record, frozen=True):
 
     @property
     def place(self) -> str:
-        """File and line as an editor understands them; a notebook's cell is no file that one could open."""
+        """Return file and line as an editor understands them; a notebook's cell is no file that one could open."""
         return f"{self.file}:{self.line}" if self.file.endswith(".py") else f"{self.file}, line {self.line}"
 
 

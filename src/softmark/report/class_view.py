@@ -55,7 +55,7 @@ class SameReason:
 
     @property
     def warning(self) -> str:
-        """The sentence to say first; empty if most did not fail for one reason."""
+        """Return the sentence to say first; empty if most did not fail for one reason."""
         for alike, number in self.reasons.most_common(1):
             if number >= FEWEST and 2 * number > self.submissions:
                 return f"{number} of {self.submissions} submissions failed for one same reason: {self.examples[alike]}"

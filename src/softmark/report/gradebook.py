@@ -33,7 +33,7 @@ TEST_COLUMNS = ("id", "name", "submission", "part", "test", "title", "score", "o
 
 
 def write_gradebook(graded: Iterable[Graded], folder: Path) -> tuple[Grade, ...]:
-    """Writes both files into the folder; the grades that are in them, for whoever exports them elsewhere."""
+    """Write both files into the folder. Return the grades that are in them, for further exports."""
     with tempfile.TemporaryFile() as file:
         waiting = _WaitingLines(file)
         grades = class_grades(_noted(graded, waiting))
@@ -43,7 +43,7 @@ def write_gradebook(graded: Iterable[Graded], folder: Path) -> tuple[Grade, ...]
 
 
 def grade_lines(grades: tuple[Grade, ...]) -> Iterator[bytes]:
-    """The lines of `grades.csv`. Who has no mark has no points either: an empty cell is not a 0."""
+    """Return the lines of `grades.csv`. Who has no mark has no points either: an empty cell is not a 0."""
     parts = grades[0].parts if grades else ()
     yield csv_line((*BEFORE_PARTS, *(part_heading(part) for part in parts), *AFTER_PARTS))
     for grade in grades:
@@ -53,7 +53,7 @@ def grade_lines(grades: tuple[Grade, ...]) -> Iterator[bytes]:
 
 
 def part_heading(part: PartResult) -> str:
-    """A part as the heading of its column: "1 attend (of 2)"."""
+    """Return a part as the heading of its column: "1 attend (of 2)"."""
     return f"{part.number} {part.function} (of {part.points:g})"
 
 
@@ -161,7 +161,7 @@ class Grade(Record, frozen=True):
 
 
 def grades_of(graded: Graded) -> tuple[Grade, ...]:
-    """The grade of every student who handed this in; of a submission that names nobody, one by its own name."""
+    """Return the grade of every student who handed this in; of a submission that names nobody, one by its own name."""
     result = graded.result
     late = result.lateness
     students = graded.submission.students or (Submitter(id=graded.submission.id),)
@@ -187,7 +187,7 @@ def grades_of(graded: Graded) -> tuple[Grade, ...]:
 
 
 def class_grades(grades: Iterable[Grade]) -> tuple[Grade, ...]:
-    """One grade for each student, sorted by the student's id, whatever order they come in."""
+    """Return one grade for each student, sorted by the student's id, whatever order they come in."""
     by_student: dict[str, list[Grade]] = {}
     for grade in grades:
         by_student.setdefault(grade.student.id, []).append(grade)
@@ -243,7 +243,7 @@ Cell = str | float | None
 
 
 def csv_line(cells: Iterable[Cell]) -> bytes:
-    """One line of a file; None is an empty cell."""
+    """Return one line of a file; None is an empty cell."""
     line = io.StringIO()
     csv.writer(line, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerow(_written(cell) for cell in cells)
     return line.getvalue().encode("utf-8")

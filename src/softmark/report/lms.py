@@ -59,7 +59,7 @@ def write_moodle(grades: Iterable[Grade], path: Path) -> None:
 
 
 def canvas_lines(grades: Sequence[Grade], column: CanvasColumn) -> Iterator[bytes]:
-    """The lines of the file for Canvas; the second says what the assignment is worth."""
+    """Return the lines of the file for Canvas; the second says what the assignment is worth."""
     yield csv_line((*CANVAS_STUDENT, column.heading))
     if grades:
         yield csv_line(("Points Possible", None, None, None, None, grades[0].max_score))
@@ -71,7 +71,7 @@ def canvas_lines(grades: Sequence[Grade], column: CanvasColumn) -> Iterator[byte
 
 
 def moodle_lines(grades: Iterable[Grade]) -> Iterator[bytes]:
-    """The lines of the file for Moodle, in the columns of its own worksheet."""
+    """Return the lines of the file for Moodle, in the columns of its own worksheet."""
     yield csv_line(MOODLE_COLUMNS)
     for grade in grades:
         student = grade.student

@@ -81,7 +81,7 @@ class Regrade(Record, frozen=True):
 
 
 def compare(old: Iterable[Graded], new: Iterable[Graded]) -> Regrade:
-    """The difference of two gradings of a class."""
+    """Return the difference of two gradings of a class."""
     old_software, new_software = _Software(), _Software()
     before, after = _by_student(old_software.noted(old)), _by_student(new_software.noted(new))
     both = [(before[student], after[student]) for student in sorted(before.keys() & after.keys())]
@@ -124,7 +124,7 @@ def _versions(old: _Software, new: _Software) -> Iterator[Version]:
 
 
 def summary(regrade: Regrade) -> str:
-    """The whole of it in a sentence or two."""
+    """Return the whole of it in a sentence or two."""
     if regrade.identical:
         return f"No difference: {_students(regrade.same)} with the same marks in every part."
     marks = [change.by for change in regrade.changed]
@@ -201,7 +201,7 @@ def write_regrade(regrade: Regrade, path: Path) -> None:
 
 
 def regrade_lines(regrade: Regrade) -> Iterator[bytes]:
-    """The lines of the file."""
+    """Return the lines of the file."""
     yield csv_line(COLUMNS)
     for change in regrade.changed:
         mark = Difference(what="mark", old=change.old, new=change.new)
@@ -255,7 +255,7 @@ def _signed(by: float | None) -> str:
 
 
 def _text(text: str, console: Console) -> Text:
-    """Names as text, whatever they contain, in what the terminal can show."""
+    """Return names as text, whatever they contain, in what the terminal can show."""
     safe = log_safe(one_line(text))
     if console.options.ascii_only:
         safe = safe.replace("→", "->")
