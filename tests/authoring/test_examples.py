@@ -16,7 +16,7 @@ from softmark.authoring import examples
 from softmark.authoring.build import buildable
 from softmark.authoring.examples import ExampleCall, encode, example, handout_of, module_example, numbers
 from softmark.check.public_tests import EXAMPLES, Handout, read_handout
-from softmark.check.worked_examples import NoData, Slip, WorkedExample, from_data, to_data
+from softmark.check.worked_examples import NoData, Slip, WorkedExample, from_data, to_data, worked_example
 from softmark.course.homework import Homework, load_homework
 from softmark.records.errors import ConfigError
 from softmark.verdict import Failed, Registry, agree, collecting, mistake
@@ -207,7 +207,7 @@ class TestReadHandout:
     def test_names_an_unknown_example(self) -> None:
         """A public test that asks for an example which is not there is told so."""
         with pytest.raises(ConfigError, match="no worked example “it”"):
-            Handout("hw", "Title", "hw.py", (), (), {}, ()).worked("it")
+            worked_example(Handout("hw", "Title", "hw.py", (), (), {}, ()), "it")
 
 
 @pytest.mark.parametrize("name", buildable(ROOT))
@@ -220,7 +220,7 @@ def test_examples_of_the_course_are_right(name: str) -> None:
         got = getattr(reference, worked.call)
         if worked.make is not None:
             got = _Doubled(got)
-        handout.worked(worked.name).check(got)
+        worked_example(handout, worked.name).check(got)
 
 
 class _Doubled:

@@ -23,7 +23,7 @@ for name in sys.argv[1:]:
         ["records", "course", "intake", "feedback", "report"],
         ["engines.protocol", "engines.messages", "grading.job"],
         ["batch", "platforms", "engines.local"],
-        ["cli.app", "cli.grade", "cli.one_file", "cli.class_run", "cli.results", "cli.platform"],
+        ["cli.app", "cli.grade", "cli.one_file", "cli.class_run", "cli.results", "cli.platform", "cli.student"],
     ],
     ids=["data", "what an engine is given", "what has an engine grade", "commands"],
 )

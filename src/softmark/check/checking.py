@@ -21,6 +21,7 @@ import pytest
 from softmark.check.earlier_parts import EarlierParts
 from softmark.check.missing_imports import Foreign
 from softmark.check.public_tests import TESTS, Handout
+from softmark.check.worked_examples import worked_example
 from softmark.course.homework import Homework
 from softmark.course.testspecs import Declaration, TestSpec, case_id
 from softmark.grading.case_run import CaseRun
@@ -85,7 +86,7 @@ class Examples:
         """`example(student.scores, "scores")` holds an answer against a worked example."""
 
         def check(got: object, name: str) -> None:
-            worked = self._handout.worked(name)
+            worked = worked_example(self._handout, name)
             worked.check(got)
             self._not_made[current_test().id].update(slip.name for slip in worked.slips)
 

@@ -6,14 +6,12 @@ worked examples into this one file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from softmark.check.worked_examples import Slip, WorkedExample, from_data
 from softmark.course.homework import ForbiddenRule, Homework, Part
 from softmark.records.errors import ConfigError
 
@@ -39,21 +37,6 @@ class ExampleData(msgspec.Struct, frozen=True, omit_defaults=True):
     weights: dict[str, Any] | None = None
     mistakes: dict[str, Any] = {}
 
-    def worked(self, words: Mapping[str, WordsData]) -> WorkedExample:
-        """Return the example with its values as tensors, and with the words for its mistakes."""
-        return WorkedExample(
-            name=self.name,
-            args=tuple(from_data(value) for value in self.args),
-            answer=from_data(self.answer),
-            kwargs={key: from_data(value) for key, value in self.kwargs.items()},
-            slips=[
-                Slip(from_data(answer), name, words[name].says, words[name].hint)
-                for name, answer in self.mistakes.items()
-            ],
-            make=self.make,
-            weights=None if self.weights is None else {key: from_data(value) for key, value in self.weights.items()},
-        )
-
 
 class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
     """The content of `examples.json`."""
@@ -76,13 +59,6 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
     def wanted(self) -> tuple[str, ...]:
         """The names that a submission is asked to define, without those of a class's methods."""
         return self.as_homework(Path(), {}).wanted
-
-    def worked(self, name: str) -> WorkedExample:
-        """Return the worked example of this name. Raise ConfigError if there is no such example."""
-        for example in self.examples:
-            if example.name == name:
-                return example.worked(self.mistakes)
-        raise ConfigError(EXAMPLES, 1, f"there is no worked example “{name}”; build the homework, or get it anew")
 
     def as_homework(self, folder: Path, tests: dict[str, int]) -> Homework:
         """Return the homework as far as it is known here; each part has as many points as it has public tests."""

@@ -20,6 +20,8 @@ from typing import Any
 import msgspec
 import torch
 
+from softmark.check.public_tests import EXAMPLES, Handout
+from softmark.records.errors import ConfigError
 from softmark.records.verdict import Cause, Failed
 from softmark.verdict.agree import agree
 from softmark.verdict.callee import ask
@@ -83,6 +85,26 @@ class WorkedExample:
     def _causes(self, value: Any) -> tuple[Cause, ...]:
         fitting = [slip for slip in self.slips if agrees(value, self._truth(slip.answer))]
         return tuple(Cause(slip.name, slip.says, slip.hint, (slip.name,)) for slip in fitting)
+
+
+def worked_example(handout: Handout, name: str) -> WorkedExample:
+    """Return the worked example of this name with its values as tensors. Raise ConfigError if there is none."""
+    found = next((example for example in handout.examples if example.name == name), None)
+    if found is None:
+        raise ConfigError(EXAMPLES, 1, f"there is no worked example “{name}”; build the homework, or get it anew")
+    words = handout.mistakes
+    return WorkedExample(
+        name=name,
+        args=tuple(from_data(value) for value in found.args),
+        answer=from_data(found.answer),
+        kwargs={key: from_data(value) for key, value in found.kwargs.items()},
+        slips=[
+            Slip(from_data(answer), mistake, words[mistake].says, words[mistake].hint)
+            for mistake, answer in found.mistakes.items()
+        ],
+        make=found.make,
+        weights=None if found.weights is None else {key: from_data(value) for key, value in found.weights.items()},
+    )
 
 
 def to_data(value: Any) -> Any:
