@@ -38,7 +38,7 @@ def most():
 wanted = asking_for(*sys.argv[2:])
 before, start = most(), time.process_time()
 (entry,) = collect([Path(sys.argv[1])], wanted).entries
-handed = read_job(entry, wanted)
+handed = read_job(entry, wanted).files
 said = [handed.refusal, *handed.notes, *handed.staff_notes]
 json.dump({
     "refusal": handed.refusal, "said": sum(map(len, said)), "files": sorted(handed.files),

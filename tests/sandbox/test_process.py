@@ -313,7 +313,8 @@ class TestForkedWorker:
 
     def test_every_signal_is_told(self, walled: Sandbox) -> None:
         """A process may end itself by any signal there is: each has a sentence."""
-        ignored = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
+        inherited = {number for number in range(1, 65) if signal.getsignal(number) is signal.SIG_IGN}
+        ignored = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH, *inherited}
         stops = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
         handled = {signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ}  # by Python; SIGINT is an exception
         for number in sorted({*range(1, 65)} - ignored - stops - handled):

@@ -25,17 +25,18 @@ _SPARED_SECONDS = 60
 """Seconds by which a run ends itself before the platform does."""
 DEFAULT_MINUTES, MOST_MINUTES = 10, 40
 """The platform's timeout, and the longest it can be set to."""
-CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 WITHOUT_INDEX = (
     "without --torch-index, Gradescope gets torch from pip's own index: that is the build for CUDA, gigabytes larger, "
-    f"and setup.sh refuses it. Name PyTorch's index of the build for the CPU: --torch-index {CPU_INDEX}"
+    "and setup.sh refuses it. Add --torch-index and the address that PyTorch's installation page shows for the CPU"
 )
 
 
 def bundle(homework: Homework, minutes: int, torch_index: str | None) -> bytes:
     """Return the zip, for a timeout of the platform of so many minutes; raise UsageError where it cannot be made."""
     if torch_index is not None and (torch_index.split() != [torch_index] or "://" not in torch_index):
-        raise UsageError(f"--torch-index {torch_index!r} is no address of a package index, such as {CPU_INDEX}")
+        raise UsageError(
+            f"--torch-index {torch_index!r} is no address of a package index, such as https://index.example/cpu"
+        )
     return archived(_files(homework, minutes, torch_index), executable=SCRIPTS)
 
 
