@@ -42,10 +42,15 @@ def written(ancestor: int) -> int | None:
 
 
 def unnamed_bytes(ancestor: int, device: int) -> int | None:
-    """Return the bytes of nameless files of a device that processes below `ancestor` hold; None: it may not be seen."""
+    """Return the bytes of nameless files of a device that processes below `ancestor` hold.
+
+    Return None if that may not be seen, or if the processes do not stand still.
+    """
     found: dict[int, int] = {}
     try:
         with _stopped(ancestor) as pids:
+            if pids is None:
+                return None
             for status in (status for pid in pids for status in _files(pid)):
                 if status.st_dev == device and status.st_nlink == 0:
                     found[status.st_ino] = status.st_blocks * 512
@@ -55,10 +60,11 @@ def unnamed_bytes(ancestor: int, device: int) -> int | None:
 
 
 @contextmanager
-def _stopped(ancestor: int) -> Iterator[set[int]]:
+def _stopped(ancestor: int) -> Iterator[set[int] | None]:
     """Stop all processes below `ancestor`, and those that they start meanwhile; let them go on afterwards.
 
-    A process that still runs may wake another one. So all of them must be seen stopped twice in a row.
+    A process that still runs may wake another one. So all of them must be seen stopped twice in a row. Yield None if
+    they were not, because they wake each other faster than they can be stopped.
     """
     pids: set[int] = set()
     clean, until = 0, time.monotonic() + _STOPPING
@@ -71,7 +77,7 @@ def _stopped(ancestor: int) -> Iterator[set[int]]:
                 pids |= found
                 _send(found, signal.SIGSTOP)
                 time.sleep(0.0005)  # a thread inside a system call stops when that returns
-        yield pids
+        yield pids if clean == 2 else None
     finally:
         _send(pids, signal.SIGCONT)
 
