@@ -11,8 +11,9 @@ The limit (`file_mb`) is for all files of a worker together. There are two count
                   nothing that other programs do to the disk plays a part.
 
 Where this process may not ask that (a root without CAP_SYS_PTRACE and CAP_SYS_ADMIN, as in most containers, and an
-ordinary user), or where a worker's processes wake each other all the time, free space decides. What is gone since the worker started may have been taken by any program. A worker
-that has written so much is ended, one at a time: the space that comes back was the worker's.
+ordinary user), or where a worker's processes wake each other all the time, free space decides. What is gone since the
+worker started may have been taken by any program. A worker that has written so much is ended, one at a time: the space
+that comes back was the worker's.
 
 When it is looked: free space at every look at the worker (process.py) and at the end of every call, two system calls;
 names at every tenth look, and at the end of a call if the worker has made or removed a file.
