@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -14,13 +15,15 @@ import torch
 
 from softmark.sandbox import failure_texts, process, scratch, wire
 from softmark.sandbox.failures import GraderFault, StudentFailure
-from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.isolation import ForkedSandbox, Sandbox
 from softmark.sandbox.procfs import descendants
 from softmark.sandbox.scratch import ScratchRoot
 from softmark.sandbox.student_process import StudentProcess
+from softmark.sandbox.walls import environment
 from softmark.sandbox.wire import Handle, Meta
 from softmark.sandbox.wire.protocol import Rule
-from tests.support.sandboxes import FILE, KINDS, SHORT, ask, loaded, sandbox, value, zygote
+from softmark.sandbox.zygote import Zygote
+from tests.support.sandboxes import FILE, KINDS, SHORT, STRONGEST, ask, loaded, sandbox, value, zygote
 
 RULES = (Rule(("torch.nn.functional.gelu",)),)
 SUBMISSION = """
@@ -313,8 +316,7 @@ class TestForkedWorker:
 
     def test_every_signal_is_told(self, walled: Sandbox) -> None:
         """A process may end itself by any signal there is: each has a sentence."""
-        inherited = {number for number in range(1, 65) if signal.getsignal(number) is signal.SIG_IGN}
-        ignored = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH, *inherited}
+        ignored = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
         stops = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
         handled = {signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ}  # by Python; SIGINT is an exception
         for number in sorted({*range(1, 65)} - ignored - stops - handled):
@@ -323,6 +325,24 @@ class TestForkedWorker:
                 pytest.fail(f"signal {number} does not end it while it is loaded")
             assert failed.value.category in ("crash", "memory"), number
             assert failed.value.fact
+
+    def test_inherits_no_signals(self) -> None:
+        """However softmark was started, a process ends by signals that its launcher ignores or has blocked."""
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+        try:
+            own = Zygote.spawn(environment(gettempdir()))
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            signal.signal(signal.SIGHUP, before)
+        try:
+            for number in (signal.SIGHUP, signal.SIGUSR1):
+                source = f"import os\nos.kill(os.getpid(), {number})\n"
+                place = ForkedSandbox(own, STRONGEST)
+                with pytest.raises(StudentFailure, match="was ended by signal"), loaded(place, source):
+                    pytest.fail(f"signal {number} does not end it while it is loaded")
+        finally:
+            own.close()
 
     def test_a_large_input_arrives_at_once(self, walled: Sandbox) -> None:
         """An input of many megabytes is sent as fast as it is read, and not on the clock of a test."""

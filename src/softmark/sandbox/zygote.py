@@ -191,9 +191,11 @@ def _run(control: socket.socket) -> None:
     status = 1
     try:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _forget_inherited_signals()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the launcher answers Ctrl-C
         for number in _ENDING_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         _close_all_but(control.fileno())
         worker.streams()
         gc.disable()
@@ -206,6 +208,14 @@ def _run(control: socket.socket) -> None:
             nursery.stop()
         finally:
             os._exit(status)
+
+
+def _forget_inherited_signals() -> None:
+    """Give every signal its default, so that a worker ends by it however softmark was started (`nohup`, a daemon)."""
+    pythons_own = {signal.SIGPIPE, signal.SIGXFSZ}
+    for number in signal.valid_signals() - pythons_own:
+        if signal.getsignal(number) not in (signal.SIG_DFL, None):
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _close_all_but(keep: int) -> None:
