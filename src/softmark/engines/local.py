@@ -64,7 +64,8 @@ class LocalEngine:
             for _ in self._threads:
                 self._orders.put(None)
             for thread in self._threads:
-                thread.join()
+                if thread.is_alive():  # an interrupt may come before one is started
+                    thread.join()
             if self._latest is not None:
                 wait([self._latest])
         finally:
