@@ -103,3 +103,16 @@ def bench(short_course: Path) -> Iterator[Bench]:
     """A bench that most tests share."""
     with opened_bench(short_course) as bench:
         yield bench
+
+
+@pytest.fixture
+def scratch_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty directory that is the one for temporary files: the test sees what a run leaves in it.
+
+    It asks for `tmp_path` first, because pytest's own directory must not be made in it.
+    """
+    with tempfile.TemporaryDirectory(prefix="softmark-test-") as place:
+        Path(place).chmod(0o711)
+        monkeypatch.setenv("TMPDIR", place)
+        monkeypatch.setattr(tempfile, "tempdir", place)
+        yield Path(place)

@@ -111,7 +111,7 @@ class TestVerify:
         assert "correct code must not lose marks" in done.stdout
 
     def test_a_test_that_judges_otherwise_every_time(self, tmp_path: Path) -> None:
-        """What it says of the same answers is not the same: a gap."""
+        """Two runs that say different things of the same answers are a gap."""
         moody = f"{HIDDEN}    assert not SEEN\n    SEEN.add(1)\n\n\nSEEN = set()\n"
         done = softmark(course(tmp_path, hidden=moody), "verify", "tiny", "--jobs", "1")
         assert done.returncode == 1

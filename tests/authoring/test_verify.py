@@ -120,7 +120,7 @@ class TestHiddenTests:
         assert "KeyError: 'absent'" in what
 
     def test_that_right_code_fails(self, tmp_path: Path) -> None:
-        """What the reference and every equivalent lose in one test is one gap."""
+        """A test that the reference and every equivalent fail is one gap."""
         hidden = TWO_TESTS.format(again='agree(student.double, lambda x: 2 * x + 1, draw("n", n=3))')
         found = [gap for gap in gaps(course(tmp_path, hidden=hidden)) if "correct code must not lose marks" in gap[1]]
         ((subjects, what),) = found

@@ -1,4 +1,4 @@
-"""What `softmark verify` shows of a verification."""
+"""Checks the table that `softmark verify` shows of a verification."""
 
 import io
 

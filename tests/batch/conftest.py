@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,13 +19,9 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def temporary(scratch_place: Path) -> Path:
     """The directory for temporary files, empty at first."""
-    with tempfile.TemporaryDirectory(prefix="softmark-test-") as place:
-        Path(place).chmod(0o711)
-        monkeypatch.setenv("TMPDIR", place)
-        monkeypatch.setattr(tempfile, "tempdir", place)
-        yield Path(place)
+    return scratch_place
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What a run over a class makes of an engine's answers, whatever engine it is."""
+"""A run over a class does the same with the answers of any engine."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def statuses(folder: Path) -> dict[str, Status]:
 
 
 class TestAttempts:
-    """How often a submission is tried is the run's to decide."""
+    """The run decides how often a submission is tried."""
 
     def test_once_more_if_the_engine_broke(self, tmp_path: Path) -> None:
         engine = scripted(ada=[BROKEN, RIGHT], ben=[RIGHT])
@@ -135,7 +135,7 @@ class TestWhatIsNotGraded:
 
 
 class TestPace:
-    """How many submissions an engine has at once."""
+    """An engine has a bounded number of submissions at once."""
 
     def test_follows_the_slots(self, tmp_path: Path) -> None:
         """No more is read than the engine has slots for; what has finished is recorded when the run is closed."""

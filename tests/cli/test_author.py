@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,13 +44,9 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where scratch directories are made, so that what a run leaves is seen and goes away with the test."""
-    with tempfile.TemporaryDirectory(prefix="softmark-test-") as place:
-        Path(place).chmod(0o711)
-        monkeypatch.setenv("TMPDIR", place)
-        monkeypatch.setattr(tempfile, "tempdir", place)
-        yield Path(place)
+def temporary(scratch_place: Path) -> Path:
+    """The directory for temporary files, empty at first."""
+    return scratch_place
 
 
 def softmark(command: str, *words: str) -> list[str]:

@@ -356,7 +356,7 @@ for _ in range(2):
         assert said.count("then torch.Size([2, 4]) torch.Size([2, 4]) torch.Size([2, 4]) True") == 2
 
     def test_imports_from_the_folder_stay(self, folder: Path) -> None:
-        """What a notebook has imported from its own folder is there after the check, and can be imported again."""
+        """The check keeps what a notebook has imported from its own folder, and it can be imported again."""
         (folder / "helper.py").write_text("")
         before = "import os, sys\nsys.path.insert(0, os.getcwd())\nimport helper"
         after = "import helper as again\nprint('the same:', again is helper, os.getcwd() in sys.path)"

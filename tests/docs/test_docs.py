@@ -58,7 +58,7 @@ class TestModules:
         assert [module for module in named_modules(page) if not (PACKAGE / module).is_file()] == []
 
     def test_are_introduced_once(self) -> None:
-        """How it works names every module, and none twice: where it is met first, it is said what it does."""
+        """The page names every module once, with what it does."""
         modules = Counter(file.relative_to(PACKAGE).as_posix() for file in PACKAGE.rglob("*.py") if has_content(file))
         named = named_modules("how-it-works.md")
         assert (modules - named, named - modules) == (Counter(), Counter())

@@ -1,4 +1,4 @@
-"""What an engine is given can travel: a spec and a job as bytes, and a course by its digest and its files."""
+"""An engine's input can travel: a spec and a job as bytes, and a course by its digest and its files."""
 
 from __future__ import annotations
 

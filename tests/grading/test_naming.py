@@ -178,7 +178,7 @@ class TestNamesOfTheNext:
     """Names of one submission after another."""
 
     def test_a_slow_mistake_costs_no_name(self, course: Course) -> None:
-        """However long a mistake computes, every submission reads the names that fit."""
+        """Every submission reads the names that fit, even if a mistake computes for long."""
         hidden = HIDDEN.replace("weight(2)", "weight(4)")
         results = course.grade(SLOW_AT_FIRST, adding(2), adding(2), hidden=hidden)
         assert [names(result) for result in results] == [[["adds_two"]]] * 2

@@ -55,7 +55,7 @@ CAUGHT = '''
 @weight(0)
 @leaderboard("words")
 def test_words(student, set_leaderboard_value=None):
-    """What is said of a name that is not there."""
+    """The sentence about a name that is not there."""
     try:
         student.towels(1.0)
     except Failed as failure:
@@ -107,7 +107,7 @@ class TestOneAfterAnother:
         assert [named(result, "test_layer").outcome for result in results] == [Outcome.PASSED] * 2 + [Outcome.FAILED]
 
     def test_the_end_of_the_process_on_the_way(self, course: Path, place: Sandbox) -> None:
-        """What was answered before it counts as answered, and then the process is gone."""
+        """Earlier answers count, and then the process is gone."""
         _, dead = grade(course, place, RIGHT, DIES)
         assert dead.total == 2
         assert "exit status 0" in named(dead, "test_one").verdicts[0].fact
@@ -125,7 +125,7 @@ class TestOneAfterAnother:
 
 
 def test_the_order_of_a_class_does_not_matter(course: Path, place: Sandbox) -> None:
-    """Whoever was judged before: a submission has the result that it has alone."""
+    """A submission has the result that it has alone, whichever was judged before it."""
     alone = {source: said(grade(course, place, source)[0]) for source in CLASS}
     for order in list(permutations(CLASS))[:: 8 * 7 * 6 * 5 * 4]:
         for source, result in zip(order, grade(course, place, *order), strict=True):

@@ -57,7 +57,7 @@ def test_what_is_raised_comes_out(error: type[BaseException], file: Path, capfd:
     [("import no_such_module\n", ModuleNotFoundError), ("def x(:\n", SyntaxError), ("1 / 0\n", ZeroDivisionError)],
 )
 def test_a_file_that_cannot_be_imported(text: str, cause: type[Exception], file: Path) -> None:
-    """What the file raised is known, and its tests are not used."""
+    """The exception of a file is kept, and its tests are not used."""
     file.write_text(text)
 
     def use(runner: PytestRunner, items: list[pytest.Item]) -> None:

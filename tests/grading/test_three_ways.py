@@ -236,7 +236,7 @@ def test_a_notebook(course: Path, place: Sandbox, plain: Plain) -> None:
 
 
 def test_a_helper_file(course: Path, place: Sandbox, plain: Plain) -> None:
-    """What lies beside the graded file can be imported by it."""
+    """The graded file can import the files beside it."""
     folder = course / "handed_in"
     folder.mkdir()
     (folder / FILE).write_text(f"from helper import one\n{TWO}")

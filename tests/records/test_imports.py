@@ -1,4 +1,4 @@
-"""What costs torch: only what grades, and never what reads, collects, renders or starts it."""
+"""Only code that grades imports torch; code that reads, collects, renders or starts grading does not."""
 
 from __future__ import annotations
 

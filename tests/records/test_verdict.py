@@ -33,7 +33,7 @@ class TestJson:
         )
 
     def test_no_field_of_older_verdicts_is_lost(self) -> None:
-        """Whoever reads results finds in new ones what old ones had."""
+        """New results have every field that old ones had."""
         written = msgspec.json.decode(msgspec.json.encode(msgspec.json.decode(BEFORE_CODES, type=Verdict)))
         before = msgspec.json.decode(BEFORE_CODES)
         assert {key: written[key] for key in before if key != "causes"} | {"causes": before["causes"]} == before
@@ -41,7 +41,7 @@ class TestJson:
 
 
 class TestVerdict:
-    """What holds of every verdict."""
+    """Properties of every verdict."""
 
     @pytest.mark.parametrize("field", ["fact", "where", "staff"])
     def test_texts_are_cut(self, field: str) -> None:

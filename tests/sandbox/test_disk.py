@@ -195,7 +195,7 @@ SEEN = [pytest.param(True, marks=can_see, id="seen"), pytest.param(False, id="by
 
 
 def see(seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether this process may see what files a worker holds."""
+    """Say if this process may see which files a worker holds."""
     if not seen:
         monkeypatch.setattr(held, "written", lambda _: None)
 
@@ -262,7 +262,7 @@ class TestDisk:
     @can_see
     @pytest.mark.parametrize("how", ["hide", "map_", "pass_on", "in_a_thread"])
     def test_is_found_whatever_others_do(self, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What is held open, mapped, by a child or by a thread is found, though others free more than it takes."""
+        """Files held open, mapped, by a child or by a thread are found, though others free more than they take."""
         free = iter(range(10**12, 10**15, 10**9))
         monkeypatch.setattr(Disk, "_free", lambda _: next(free))
         with sandbox() as place, loaded(place, HIDES) as worker:

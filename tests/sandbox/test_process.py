@@ -328,7 +328,7 @@ class TestForkedWorker:
             assert failed.value.fact
 
     def test_inherits_no_signals(self) -> None:
-        """However softmark was started, a process ends by signals that its launcher ignores or has blocked."""
+        """A process ends by signals that softmark's launcher ignores or has blocked."""
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
         try:

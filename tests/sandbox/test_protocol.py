@@ -94,7 +94,7 @@ def spoilt(draw: st.DrawFn, value: Any) -> Any:
 
 
 def is_well_formed(reply: Any, request: Request | None) -> bool:
-    """Whether a reply is what its type says: written out once more, for the code under test says it in types."""
+    """Return True if a reply is what its type says. The code under test says it in types, so it is written out here."""
     match reply:
         case FailedReply():
             kinds = {"missing", "type", "device", "forbidden", "memory", "error"} | (
