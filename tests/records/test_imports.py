@@ -1,10 +1,12 @@
-"""Only code that grades imports torch; code that reads, collects, renders or starts grading does not."""
+"""Imports have no cycles, and only code that grades imports torch: code that reads, collects or renders does not."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 
+import grimp
 import pytest
 
 IMPORT_ALL = """
@@ -15,6 +17,13 @@ for name in sys.argv[1:]:
         importlib.import_module(module.name)
     assert "torch" not in sys.modules, name
 """
+
+
+def test_no_modules_import_each_other() -> None:
+    """Modules that import each other, be it inside a function or for types only, can only be read together."""
+    graph = grimp.build_graph("softmark", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules of a cycle
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from softmark.verdict import (
     Verdict,
     activate,
     agree,
-    answers,
     collecting,
     common_causes,
     draw,
     expected,
     mistake,
+    naming,
 )  # fmt: skip
 from softmark.verdict.plant import planted
 from tests.support import lecture as ref
@@ -58,13 +58,13 @@ def case(request):
 @pytest.fixture
 def runs(monkeypatch):
     """The mistakes that are run, by their names."""
-    made, really_run = [], answers.run
+    made, really_run = [], naming.run
 
     def run(wanted, mistakes):
         made.append(tuple(mistake.name for mistake in mistakes))
         return really_run(wanted, mistakes)
 
-    monkeypatch.setattr(answers, "run", run)
+    monkeypatch.setattr(naming, "run", run)
     return made
 
 

@@ -1,22 +1,14 @@
-"""The pytest plugin: options, and the fixtures of hidden and public tests.
+"""The pytest plugin: options, and the names of fixtures that hidden and public tests use.
 
-pytest loads it in every run on a machine where softmark is installed, so it imports nothing large. Plain pytest, which
-is `pytest graders/<hw> --submission FILE`, is in plain.py.
+pytest loads it in every run on a machine where softmark is installed, so it imports nothing large. The real fixtures
+come with the runner (pytest_runner.py), and plain pytest, `pytest graders/<hw> --submission FILE`, is in plain.py.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from softmark.course.testspecs import ALL_OR_NOTHING
-
-if TYPE_CHECKING:
-    from softmark.grading.pytest_runner import PytestRunner
-    from softmark.grading.student import Student
-
-RUNNER: pytest.StashKey[PytestRunner] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,14 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def student(request: pytest.FixtureRequest) -> Student:
-    """Return the submission that is being graded, as something a test can call."""
-    from softmark.grading.student import Student
-
-    runner = request.config.stash.get(RUNNER, None)
-    if runner is None or runner.session is None:
-        pytest.fail("no submission to grade: name one with --submission FILE", pytrace=False)
-    return Student(runner.session)
+def student() -> None:
+    """Fail, because no submission is graded; PytestRunner has the fixture of the same name for one that is."""
+    pytest.fail("no submission to grade: name one with --submission FILE", pytrace=False)
 
 
 @pytest.fixture

@@ -23,9 +23,9 @@ from _pytest.subtests import failed_subtests_key
 
 from softmark.course.testspecs import case_id
 from softmark.grading.case_run import CaseRun
-from softmark.grading.plugin import RUNNER
 from softmark.grading.session import StudentSession
 from softmark.grading.setters import captured_setters
+from softmark.grading.student import Student
 from softmark.verdict.context import activate
 
 # Plugins of pytest that print, read or write files, change what a test or breakpoint() does, or collect the garbage of
@@ -55,17 +55,15 @@ class PytestRunner:
     """A plugin of pytest that runs single cases, and notes what is raised and set while one runs."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.session: StudentSession | None = None
-        """The submission that the `student` fixture hands to a test."""
+        self._session: StudentSession | None = None
         self.subtests_of: dict[str, list[pytest.SubtestReport]] = {}
         """pytest's reports on the subtests in the last run of each case, by its node id."""
         self._run: CaseRun | None = None
-        config.stash[RUNNER] = self
         config.pluginmanager.register(self, "softmark-runner")
 
     def run_case(self, item: pytest.Item, run: CaseRun, session: StudentSession) -> None:
         """Run a case against a submission, as pytest does, fixtures and all; note in `run` what comes of it."""
-        self.session, self._run = session, run
+        self._session, self._run = session, run
         self.subtests_of.pop(item.nodeid, None)
         item.config.stash[failed_subtests_key].clear()  # what an earlier run of the case has left
         run.name = case_id(item)
@@ -74,7 +72,7 @@ class PytestRunner:
             with activate(run.context):
                 runtestprotocol(item, log=False)
         finally:
-            self.session = self._run = None
+            self._session = self._run = None
         for error in run.errors:
             _let_go(error)
         run.seconds = time.monotonic() - start
@@ -95,6 +93,12 @@ class PytestRunner:
         if self._run is not None and (call.when == "call" or error is not None):
             self._run.raised.append(error)
         return report
+
+    @pytest.fixture
+    def student(self) -> Student:
+        """Return the submission that is being graded, as something a test can call."""
+        assert self._session is not None, "a case runs by run_case only"
+        return Student(self._session)
 
     @pytest.fixture
     def subtests(self, subtests: pytest.Subtests, request: pytest.FixtureRequest) -> pytest.Subtests:

@@ -19,17 +19,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
+from softmark.verdict.answers import Answers
 from softmark.verdict.plant import instead
 from softmark.verdict.tolerance import DOUBLE, FREE, Precision, default_float64, level_of, noise, plain_noise, tolerance
 from softmark.verdict.values import flatten, is_numeric, map_tensors, size_of, tensor_of, tensors_in
-
-if TYPE_CHECKING:
-    from softmark.verdict.answers import Answers
 
 MOST_BYTES = 128_000_000
 LARGEST = 2_000_000
@@ -55,8 +53,8 @@ class Expected:
     """True if no input of the reference was a floating-point number, so that a function chooses its precision."""
     like: Expected | None = None
     """An expected value whose noise this one has, too, where the shapes are the same."""
-    answers: Answers | None = field(default=None, repr=False)
-    """The answers of mistakes on the same inputs; None as long as none was asked for."""
+    answers: Answers = field(default_factory=Answers, repr=False)
+    """The answers of mistakes on the same inputs, as far as they were tried."""
     _noises: dict[float, list[torch.Tensor]] = field(default_factory=dict, repr=False)
     _tolerances: dict[Precision, list[torch.Tensor]] = field(default_factory=dict, repr=False)
 
@@ -197,7 +195,7 @@ class _Memory:
         while self.bytes > MOST_BYTES:
             _, forgotten = self.entries.popitem(last=False)
             self.bytes -= self.sizes.pop(id(forgotten))
-            forgotten.answers = None
+            forgotten.answers = Answers()
 
     def make_room(self, expected: Expected, size: int) -> bool:
         """Count so many bytes more for an expected value, if it is kept and there is room for them."""

@@ -2,7 +2,7 @@
 
 Every mistake of the reference function, and of the functions it calls, is tried on the inputs of the failed check. A
 mistake that gives the student's answer, and not the reference's, explains it. When none does, pairs of mistakes are
-tried. What a mistake answers is computed once for all submissions (answers.py). No clock decides whether a name is
+tried. The answer of a mistake is computed once for all submissions (answers.py). No clock decides whether a name is
 found.
 
 A single wrong answer often fits several mistakes. A student is told those that fit every failed check of a part and
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
@@ -22,26 +22,40 @@ from typing import Any
 import torch
 
 from softmark.records.verdict import Category, Cause, Verdict
-from softmark.verdict.answers import Answers, Combination, Effect, answers_for, run
-from softmark.verdict.compare import compare
+from softmark.verdict.answers import (
+    Combination,
+    Effect,
+    Form,
+    form_of,
+    has_entries,
+    leaves_of,
+    numbers_of,
+    places,
+    scales_of,
+)
+from softmark.verdict.compare import agrees, compare
 from softmark.verdict.context import Check, TestContext
-from softmark.verdict.expected import Expected
+from softmark.verdict.expected import Expected, make_room
 from softmark.verdict.mistakes import Mistake, MistakeError, Registry
-from softmark.verdict.plant import Target, parts, reachable
+from softmark.verdict.plant import Target, instead, parts, planted, reachable, stand_in
+from softmark.verdict.tolerance import within
+from softmark.verdict.values import map_tensors
 
 NAMEABLE = frozenset({Category.TYPE, Category.SHAPE, Category.NAN, Category.VALUE})
 """Categories in which an answer is there and can be compared with what a mistake gives."""
+_OF_A_COMBINATION, _OF_A_ROW = 200, 600
+"""Bytes of what is kept of each combination, and of one that has an answer of its own, beside its numbers."""
 
 
 def causes_of(answer: Any, expected: Expected, case: TestContext) -> tuple[Cause, ...] | None:
     """Return the mistakes, alone or else in pairs, that give a wrong answer; None if no names are looked for."""
     if case.mistakes is None or expected.want is None or not case.naming:
         return None
-    answers, suspects = answers_for(expected), relevant(expected.want, case.mistakes)
+    suspects = relevant(expected.want, case.mistakes)
     with _undisturbed():
-        found = answers.fitting(answer, [(suspect.mistake,) for suspect in suspects], case.before_mistake)
+        found = _fitting(answer, expected, [(suspect.mistake,) for suspect in suspects], case.before_mistake)
         if not found:
-            found = answers.fitting(answer, _pairs(answers, suspects, expected.want), case.before_mistake)
+            found = _fitting(answer, expected, _pairs(expected, suspects, expected.want), case.before_mistake)
     direct = {suspect.mistake for suspect in suspects if suspect.direct}
     return tuple(_cause(mistakes, direct) for mistakes in found)
 
@@ -82,13 +96,12 @@ def common_causes(
 
 def _is_contradicted(mistakes: Combination, right: Iterable[Expected], raised: Iterable[Expected]) -> bool:
     """Return whether code with these mistakes would have failed a check that passed, or answered where it raised."""
-    return any(_effect(mistakes, expected) is not Effect.NONE for expected in right) or any(
-        _effect(mistakes, expected) is not Effect.RAISES for expected in raised if _concerns(mistakes, expected)
+    return any(
+        _effect(mistakes, expected) is not allowed
+        for checks, allowed in ((right, Effect.NONE), (raised, Effect.RAISES))
+        for expected in checks
+        if _concerns(mistakes, expected)
     )
-
-
-def _effect(mistakes: Combination, expected: Expected) -> Effect:
-    return answers_for(expected).effect(mistakes) if _concerns(mistakes, expected) else Effect.NONE
 
 
 def _concerns(mistakes: Combination, expected: Expected) -> bool:
@@ -145,12 +158,106 @@ def relevant(want: Target, registry: Registry) -> list[Suspect]:
     return sorted(suspects, key=lambda suspect: not suspect.direct)
 
 
-def _pairs(answers: Answers, suspects: Sequence[Suspect], want: Target) -> list[Combination]:
+def _fitting(
+    answer: Any, expected: Expected, combinations: Iterable[Combination], before_each: Callable[[], None]
+) -> list[Combination]:
+    """Return the combinations that give this wrong answer. `before_each` is called before a mistake is run."""
+    near, tried = _near(answer, expected), expected.answers
+    found = []
+    for combination in combinations:
+        effect = tried.effects.get(combination)
+        if effect is None or (effect is Effect.OTHER and (combination in near or combination not in tried.kept)):
+            before_each()
+            another = _tried(combination, expected)[1]
+            if another is not None and _agrees(answer, another):
+                found.append(combination)
+    return found
+
+
+def _effect(combination: Combination, expected: Expected) -> Effect:
+    """Return what a combination does on the inputs of a check."""
+    return expected.answers.effects.get(combination) or _tried(combination, expected)[0]
+
+
+def _tried(combination: Combination, expected: Expected) -> tuple[Effect, Expected | None]:
+    """Run a combination; return what it does and, if it gives another answer than the reference, that answer."""
+    try:
+        value = map_tensors(run(expected, combination), torch.Tensor.detach)
+        another = None if agrees(value, expected) else expected.replaced(value)
+        effect = Effect.NONE if another is None else Effect.OTHER
+    except Exception:  # a variant may fail on these inputs in any way
+        another, effect = None, Effect.RAISES
+    if combination not in expected.answers.effects and make_room(expected, _OF_A_COMBINATION):
+        expected.answers.effects[combination] = effect
+        if another is not None:
+            _keep(combination, another.value, expected)
+    return effect, another
+
+
+def run(expected: Expected, mistakes: Sequence[Mistake]) -> Any:
+    """Return the reference's answer with the mistakes made in it, on the inputs as the student got them."""
+    assert expected.want is not None
+    plants = [(mistake.target, stand_in(mistake.target, mistake.variant)) for mistake in mistakes]
+    args, kwargs = map_tensors((expected.args, expected.kwargs), torch.Tensor.clone)
+    with planted(plants):
+        return instead(expected.want, plants)(*args, **kwargs)
+
+
+def _agrees(answer: Any, another: Expected) -> bool:
+    try:
+        return agrees(answer, another)
+    except Exception:  # the variant may have given anything
+        return False
+
+
+def _keep(combination: Combination, value: Any, expected: Expected) -> None:
+    """Keep some numbers of an answer, if there is room."""
+    leaves = leaves_of(value)
+    numbers, scales = numbers_of(leaves), scales_of(leaves)
+    if make_room(expected, _OF_A_ROW + numbers.nbytes + scales.nbytes):
+        expected.answers.keep(combination, form_of(leaves), numbers, scales)
+
+
+def _near(answer: Any, expected: Expected) -> set[Combination]:
+    """Return the kept combinations whose kept numbers agree with an answer."""
+    leaves = leaves_of(answer)
+    form = form_of(leaves)
+    rows = expected.answers.rows.get(form)
+    if rows is None:
+        return set()
+    numbers, scales = rows.table()
+    sample = numbers_of(leaves)
+    close = (numbers == sample) | (numbers.isnan() & sample.isnan())
+    start = 0
+    for number, (_, leaf) in enumerate(leaves):
+        kept = places(leaf.shape, leaf.is_complex())
+        here = slice(start, start := start + len(kept))
+        level, of_leaf, scale = expected.level(leaf.dtype), numbers[:, here], scales[:, number : number + 1]
+        limits = within(level, of_leaf.abs(), scale, _noise(expected, level.roundoff, number, form, kept, scale))
+        close[:, here] |= (of_leaf - sample[here]).abs() <= limits
+    return {rows.combinations[hit] for hit in close.all(dim=1).nonzero().flatten().tolist()}
+
+
+def _noise(
+    expected: Expected, roundoff: float, number: int, form: Form, kept: torch.Tensor, scale: torch.Tensor
+) -> torch.Tensor:
+    """Return the noise of a leaf's kept numbers, as `Expected.replaced` has it, or more."""
+    plain = (roundoff * scale).expand(-1, len(kept))
+    noises = expected.noise(roundoff)
+    if has_entries(form):  # their order may be another one
+        return plain + max((float(seen.max()) for seen in noises if seen.numel()), default=0.0)
+    if [shape for _, shape, _ in form] != [tuple(leaf.shape) for leaf in expected.leaves]:
+        return plain
+    return noises[number].reshape(-1)[kept].expand(len(scale), -1)
+
+
+def _pairs(expected: Expected, suspects: Sequence[Suspect], want: Target) -> list[Combination]:
     """Return the pairs of mistakes in two functions, each of which alone changes the reference's answer."""
-    acting = tuple(s.mistake for s in suspects if answers.effect((s.mistake,)) is Effect.OTHER)
-    if acting not in answers.pairs:
-        answers.pairs[acting] = list(_that_meet(acting, want))
-    return answers.pairs[acting]
+    acting = tuple(s.mistake for s in suspects if _effect((s.mistake,), expected) is Effect.OTHER)
+    pairs = expected.answers.pairs
+    if acting not in pairs:
+        pairs[acting] = list(_that_meet(acting, want))
+    return pairs[acting]
 
 
 def _that_meet(acting: Sequence[Mistake], want: Target) -> Iterator[tuple[Mistake, Mistake]]:
