@@ -9,6 +9,8 @@ from graphlib import TopologicalSorter
 import grimp
 import pytest
 
+from softmark.cli.app import COMMANDS
+
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 for name in sys.argv[1:]:
@@ -32,10 +34,29 @@ def test_no_modules_import_each_other() -> None:
         ["records", "course", "intake", "feedback", "report"],
         ["engines.protocol", "engines.messages", "grading.job"],
         ["batch", "platforms", "engines.local"],
-        ["cli.app", "cli.grade", "cli.one_file", "cli.class_run", "cli.results", "cli.platform", "cli.student"],
+        ["cli"],
     ],
     ids=["data", "what an engine is given", "what has an engine grade", "commands"],
 )
 def test_costs_no_torch(names: list[str]) -> None:
     """Only the process of an engine pays for that import, and shares it with all that is forked from it."""
     subprocess.run([sys.executable, "-I", "-c", IMPORT_ALL, *(f"softmark.{name}" for name in names)], check=True)
+
+
+HELP = """
+import sys
+from softmark.cli.app import app
+try:
+    app(sys.argv[1:])
+finally:
+    assert not {"torch", "pytest"} & sys.modules.keys()
+"""
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, None])
+def test_help_costs_no_torch(command: str | None) -> None:
+    """Help comes at once, that of every command, too."""
+    words = [command, "--help"] if command else ["--help"]
+    done = subprocess.run([sys.executable, "-I", "-c", HELP, *words], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: " in done.stdout

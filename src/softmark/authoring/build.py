@@ -14,6 +14,7 @@ from softmark.authoring.notebook import notebook
 from softmark.authoring.starter import cut, without_solutions
 from softmark.check.public_tests import EXAMPLES
 from softmark.course.homework import Homework, homework_names
+from softmark.grading.resolved_names import check_names
 from softmark.records.errors import ConfigError
 
 
@@ -36,6 +37,7 @@ def products(homework: Homework) -> dict[Path, bytes]:
         if not needed.is_file():
             name = needed.relative_to(homework.root).as_posix()
             raise ConfigError(name, 1, f"there is no such file, and {homework.name} is built from it")
+    check_names(homework)
     reference = homework.reference.read_text(encoding="utf-8")
     if str(homework.root) not in sys.path:
         sys.path.insert(0, str(homework.root))  # for `from reference import …` in examples and mistakes

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softmark.authoring.verification import Verification
+from softmark.authoring.gaps import Verification
 
 
 def show_verifications(verifications: Sequence[Verification], seconds: float, console: Console) -> None:

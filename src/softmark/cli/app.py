@@ -1,6 +1,6 @@
 """The `softmark` command: its sub-commands, and the exit codes of the errors that they raise.
 
-A command is imported when it is run. So `softmark --help` is quick, and only commands of authors import torch at once.
+A command is imported when it is run or asked for its help. No help imports torch.
 """
 
 from __future__ import annotations

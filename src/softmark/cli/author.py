@@ -1,4 +1,7 @@
-"""Commands for authors of homework: build, verify, bundle. Only these import torch."""
+"""Commands for authors of homework: build, verify, bundle.
+
+Only these import torch, which takes a second. So each imports its work when what was typed has been read.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,11 @@ import msgspec
 import typer
 from rich.console import Console
 
-from softmark.authoring import bundle as making
-from softmark.authoring.build import buildable, lacking, products, stale
-from softmark.authoring.verification import verify_homeworks
 from softmark.authoring.verify_table import as_plain, show_verifications
 from softmark.cli.conventions import FINDINGS, stdout_kept_clean
 from softmark.course.homework import course_root, homework_names, load_homework
 from softmark.feedback.safe_files import replacement, writable
-from softmark.grading.resolved_names import check_names
 from softmark.records.errors import UsageError
-from softmark.verdict.mistakes import MistakeError
 
 
 def build(
@@ -30,11 +28,11 @@ def build(
 ) -> None:
     """Make what students get from the references: starters, notebooks and worked examples."""
     root = course_root()
+    from softmark.authoring.build import buildable, lacking, products, stale
+
     differing = {}
     for name in homeworks or buildable(root):
-        homework = load_homework(name, root)
-        check_names(homework)
-        made = products(homework)
+        made = products(load_homework(name, root))
         differing.update({file: made[file] for file in stale(made)})
     for file, content in differing.items():
         if not only_check:
@@ -60,13 +58,12 @@ def verify(
     if not chosen:
         typer.echo(f"softmark: there is no homework in {root / 'graders'}: nothing is proved", err=True)
         raise typer.Exit(FINDINGS)
+    from softmark.authoring.verification import verify_homeworks
+
     sys.path.insert(0, str(root))  # for `from reference import …` in lists of mistakes
     start = time.monotonic()
-    try:
-        with stdout_kept_clean():  # public tests run code here, which may print
-            verifications = verify_homeworks(chosen, jobs or os.cpu_count() or 1)
-    except MistakeError as error:
-        raise UsageError(str(error)) from error
+    with stdout_kept_clean():  # public tests run code here, which may print
+        verifications = verify_homeworks(chosen, jobs or os.cpu_count() or 1)
     seconds = time.monotonic() - start
     if json:
         typer.echo(msgspec.json.encode(as_plain(verifications, seconds)))
@@ -96,14 +93,13 @@ def bundle(
         output = output / "autograder.zip"
     if output.suffix != ".zip" or not output.parent.is_dir():
         raise UsageError(f"-o {output} cannot be the bundle: name a .zip, or a folder that exists")
+    from softmark.authoring import bundle as making
+
     sys.path.insert(0, str(chosen.root))  # for `from reference import …` in lists of mistakes
     packed = making.bundle(chosen, minutes, torch_index)
     if torch_index is None:
         typer.echo(f"softmark: {making.WITHOUT_INDEX}", err=True)
-    try:
-        verification = making.verified(chosen, jobs or os.cpu_count() or 1)
-    except MistakeError as error:
-        raise UsageError(str(error)) from error
+    verification = making.verified(chosen, jobs or os.cpu_count() or 1)
     if verification is not None and not verification.ok:
         for gap in verification.gaps:
             typer.echo(f"{gap.homework}: {gap.subject}: {gap.what}", err=True)
