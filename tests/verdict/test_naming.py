@@ -351,16 +351,3 @@ class TestCommonCauses:
         near, far = Cause("near", "Near.", mistakes=("near",)), Cause("far", "Far.", mistakes=("far",), direct=False)
         verdict = Verdict(Category.VALUE, "wrong", causes=(far, near), diagnosed=True)
         assert common_causes([verdict]) == (near, far)
-
-
-class TestProbing:
-    """For verify: how far every mistake is from the reference on the inputs of a test."""
-
-    def test_notes_the_largest_ratio(self):
-        """Mistakes that cannot show on these inputs stay at zero; those that raise are infinitely visible."""
-        with activate(TestContext(mistakes=REGISTRY, probe=True)) as case:
-            agree(InProcess(ref.attention), ref.attention, *qkv())
-        assert case.seen["no_scale"] > 100
-        assert case.seen["softmax_that_raises"] == float("inf")
-        assert case.seen["fill_ten"] == 0
-        assert "module_without_mask" not in case.seen

@@ -32,7 +32,7 @@ from softmark.verdict.mistakes import (
     equivalent,
     mistake,
 )
-from softmark.verdict.naming import common_causes, require_seen
+from softmark.verdict.naming import common_causes
 from softmark.verdict.own_checks import (
     confirm_reference,
     fail,
@@ -98,7 +98,6 @@ __all__ = [
     "raises",
     "random_mask",
     "repeatable",
-    "require_seen",
     "rows_sum_to_one",
     "to_float32",
     "unless_inherited",

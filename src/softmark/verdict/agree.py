@@ -14,7 +14,7 @@ from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.compare import compare
 from softmark.verdict.context import current_test
 from softmark.verdict.expected import expected_for, numeric_leaves
-from softmark.verdict.naming import NAMEABLE, causes_of, probe
+from softmark.verdict.naming import NAMEABLE, causes_of
 
 
 def agree(
@@ -41,8 +41,6 @@ def agree(
         if failure.verdict.category is Category.ERROR and failure.verdict.exception != "NotImplementedError":
             case.raised.append(expected)
         raise
-    if case.probe and case.mistakes is not None:
-        probe(expected, case.mistakes, case.seen)
     found = compare(answer.value, expected)
     verdict, double = found.verdict, expected.coarsest_input is torch.float64
     if verdict is None:

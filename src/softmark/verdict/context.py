@@ -98,9 +98,6 @@ class TestContext:
     excused: list[str] = field(default_factory=list)
     """Earlier functions of the student's that fail a check, which was therefore not charged here."""
     carried_checks: int = 0
-    probe: bool = False
-    """Verify only: run every mistake on every check's inputs and note in `seen` how far it is from the reference."""
-    seen: dict[str, float] = field(default_factory=dict)
     expected_bytes: int = 0
     """Size of the right answer to the call that is being made, 0 where it is not known: it bounds the student's."""
     generator: torch.Generator = field(init=False, repr=False)

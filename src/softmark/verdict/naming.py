@@ -33,10 +33,10 @@ from softmark.verdict.answers import (
     places,
     scales_of,
 )
-from softmark.verdict.compare import agrees, compare
+from softmark.verdict.compare import agrees
 from softmark.verdict.context import Check, TestContext
 from softmark.verdict.expected import Expected, make_room
-from softmark.verdict.mistakes import Mistake, MistakeError, Registry
+from softmark.verdict.mistakes import Mistake, Registry
 from softmark.verdict.plant import Target, instead, parts, planted, reachable, stand_in
 from softmark.verdict.tolerance import within
 from softmark.verdict.values import map_tensors
@@ -108,36 +108,6 @@ def _concerns(mistakes: Combination, expected: Expected) -> bool:
     """Return whether a check's reference calls one of the functions in which the mistakes are made."""
     targets = {id(mistake.target) for mistake in mistakes}
     return expected.want is not None and any(id(target) in targets for target in reachable(expected.want))
-
-
-def probe(expected: Expected, registry: Registry, seen: dict[str, float]) -> None:
-    """Note how far each mistake is from the reference on a check's inputs: the largest error over its tolerance."""
-    if expected.want is None:
-        return
-    with _undisturbed():
-        for suspect in relevant(expected.want, registry):
-            name = suspect.mistake.name
-            try:
-                ratio = compare(run(expected, (suspect.mistake,)), expected).ratio
-            except Exception:  # a mistake that raises is as visible as can be
-                ratio = math.inf
-            seen[name] = max(seen.get(name, 0.0), ratio)
-
-
-def require_seen(registry: Registry, seen: dict[str, float]) -> None:
-    """Refuse mistakes that equal the reference on every input of every check, after a probing run of the tests.
-
-    A mistake that shows in a property only (a changed input, another dtype) has the right values: note it in `seen`
-    when a test that looks for it has failed.
-    """
-    hidden = [mistake for mistake in registry.mistakes if seen.get(mistake.name, 0.0) <= 1]
-    if hidden:
-        first = hidden[0]
-        more = f" (and {len(hidden) - 1} more)" if len(hidden) > 1 else ""
-        raise MistakeError(
-            f"{first.file}:{first.line}: {first.name}: equals {first.target_name} on every input that the hidden "
-            f"tests draw{more}"
-        )
 
 
 @dataclass(frozen=True, slots=True)
