@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from softmark.sandbox import wire
 from softmark.sandbox.wire import Frame, Handle, Meta, Raised, WireError
 from softmark.sandbox.wire.protocol import (
+    Answered,
+    Ask,
     Call,
     CallResult,
     Cells,
@@ -21,6 +23,7 @@ from softmark.sandbox.wire.protocol import (
     FailedReply,
     Load,
     Loaded,
+    Object,
     PlainResult,
     PullbackResult,
     Ready,
@@ -28,7 +31,9 @@ from softmark.sandbox.wire.protocol import (
     Rule,
     SelfTest,
     SelfTestResult,
+    StandIn,
     UsedDevice,
+    ask_value,
     done_value,
     failed_value,
     read_reply,
@@ -39,6 +44,11 @@ from softmark.sandbox.wire.protocol import (
 ONE, NAMED = torch.ones(2), {"x": 1}
 RAISED = Raised("ValueError", "no", (Frame("hw.py", 3, "f", "raise"),))
 LOAD, PROBE = Load("hw.py", id=7), SelfTest("a", "b", 3, id=7)
+ASKS = [
+    Ask("f", [ONE, 2], {"x": {"w": ONE}}),
+    Ask("f", [ONE], {}, cotangents=[ONE, None]),
+    Ask("Layer", [], {}, "forward", Object([3], {}, {"w": ONE}, True)),
+]
 CALLS = {how: Call("f", None, [1], {"x": 2}, how, id=7) for how in "plain vjp count_ops on_meta weights mode".split()}
 REPLIES: list[tuple[Request | None, Any]] = [
     (None, Ready()),
@@ -52,6 +62,9 @@ REPLIES: list[tuple[Request | None, Any]] = [
 REQUESTS: list[Request] = [
     Load("hw.py", (Rule(("torch.cdist",), ("aten::cdist",), ("f",)),), None, UsedDevice("cuda:0", 0.5), ("f",), id=1),
     Load("hw", cells=Cells(("cell 1",), frozenset({"f"}), True), id=1),
+    Load("hw", stand_ins=(StandIn("f", ("x",), 1), StandIn("Layer", methods=("forward",))), id=1),
+    Answered({"a": [1, None]}, id=3),
+    Answered(raised="ValueError", id=3),
     Call("f", "forward", [1, None], {"x": "y"}, "vjp", True, (1.0, None), 5, id=2**50),
     Call(Handle(3, "Layer", True), id=2),
     PROBE,
@@ -118,9 +131,25 @@ def is_well_formed(reply: Any, request: Request | None) -> bool:
             tensors = all(map(is_tensor_or_none, [*reply.args, *named.values()])) and all(type(k) is str for k in named)
             assert isinstance(request, Call)
             return tensors and len(reply.args) == len(request.args) and reply.kwargs.keys() == request.kwargs.keys()
+        case Ask():
+            assert isinstance(request, Call)
+            of, cotangents = reply.of, reply.cotangents
+            return (
+                [type(reply.name), type(reply.method), type(reply.args), type(reply.kwargs)] == [str, str, list, dict]
+                and all(type(key) is str for key in reply.kwargs)
+                and (cotangents is None or (type(cotangents) is list and all(map(is_tensor_or_none, cotangents))))
+                and (of is None or is_object(of))
+            )
         case CountResult():
             return all(type(k) is str and type(v) is int and 0 <= v <= 10**9 for k, v in reply.ops.items())
     return isinstance(reply, Ready | CallResult)
+
+
+def is_object(of: Any) -> bool:
+    return (
+        [type(of), type(of.args), type(of.kwargs), type(of.state), type(of.training)]
+        == [Object, list, dict, dict, bool]
+    ) and all(type(key) is str and type(tensor) is torch.Tensor for key, tensor in of.state.items())
 
 
 def is_tensor_or_none(value: Any) -> bool:
@@ -167,6 +196,27 @@ class TestReplies:
         assert read_reply({"id": 0, "failed": "walls", "detail": "x"}, None) == FailedReply(0, "walls", "x")
         with pytest.raises(WireError):
             read_reply({"id": 7, "failed": "walls", "detail": "x"}, LOAD)
+
+    @pytest.mark.parametrize("ask", ASKS, ids=["value", "gradients", "method"])
+    def test_that_ask_are_read_in_a_call_only(self, ask: Ask) -> None:
+        """Every field; to any other request, and with another number, it is no reply."""
+        value = sent(ask_value(7, ask))
+        read = read_reply(value, CALLS["vjp"])
+        assert repr(read) == repr(ask)
+        for request in (None, LOAD, PROBE, Call("f", id=8)):
+            with pytest.raises(WireError):
+                read_reply(value, request)
+
+    @pytest.mark.parametrize("ask", ASKS, ids=["value", "gradients", "method"])
+    @given(data=st.data())
+    def test_that_ask_and_are_spoilt_are_refused(self, data: st.DataObject, ask: Ask) -> None:
+        """Whatever is in the place of a part: the question is malformed, or it has the form of one."""
+        value = sent(data.draw(spoilt(ask_value(7, ask))))
+        try:
+            reply = read_reply(value, CALLS["plain"])
+        except WireError:
+            return
+        assert is_well_formed(reply, CALLS["plain"])
 
     @pytest.mark.parametrize(("request_sent", "done"), REPLIES, ids=lambda message: type(message).__name__)
     @given(data=st.data())

@@ -24,7 +24,7 @@ import torch
 from softmark.records.limits import Level, Limits
 from softmark.sandbox.in_process import InProcessWorker
 from softmark.sandbox.wire import Frame, Raised
-from softmark.sandbox.wire.protocol import Done, Load, Request, SelfTest
+from softmark.sandbox.wire.protocol import Call, Done, Load, Request
 from softmark.sandbox.worker import Worker, calls, exceptions
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.loading import SubmissionModule
@@ -75,7 +75,7 @@ class _NotebookWorker(Worker):
             vars(module).update({name: thing for name, thing in self._namespace.items() if not name.startswith("_")})
             self._submission = SubmissionModule(module, Guard(request.rules))
             return self._submission.told(request.wanted)
-        if self._submission is None or isinstance(request, SelfTest):
+        if self._submission is None or not isinstance(request, Call):
             raise RuntimeError("a call arrived before the notebook was looked at")
         if request.seed is not None:
             _seed(request.seed)

@@ -22,17 +22,19 @@ from msgspec import structs
 
 from softmark.course.homework import Homework
 from softmark.grading.advice import advised
+from softmark.grading.answering import Answering
 from softmark.grading.cells import CellReport
 from softmark.grading.own_time import OwnTime
 from softmark.grading.standings import Standings
 from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Allowed, Limits, Spent, of_the_whole
 from softmark.records.verdict import Category, Code
+from softmark.sandbox import failure_texts
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import Capture, StudentProcess
 from softmark.sandbox.wire import Frame, Raised
-from softmark.sandbox.wire.protocol import Call, CallResult, Cells, Load, Loaded, Rule, UsedDevice
+from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, Cells, Load, Loaded, Rule, UsedDevice
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
 _WAITS = 2  # after it has waited for so many whole limits, a submission may hardly wait any more: right code never does
@@ -81,6 +83,8 @@ class StudentSession:
         self.homework = homework
         self.standings = Standings(homework.parts)
         """The results of each function in the tests of its own part."""
+        self.answering: Answering | None = None
+        """The answers to stand-ins, while the worker has stand-ins for earlier parts."""
         self.handed = handed
         self._sandbox, self._limits = sandbox, limits
         self._deadline = deadline
@@ -96,7 +100,7 @@ class StudentSession:
         self._cpu_at_start = 0.0
         self._of_the_test = Spent()
         self._whole_seconds, self._whole_left = whole_seconds, whole_seconds
-        self._timeouts: Counter[str] = Counter()
+        self._timeouts: Counter[tuple[str, bool]] = Counter()
         self._waited = 0
         """The number of times that it ran out of time because it waited and did not compute."""
         self._printed = Capture(limits.output_bytes), Capture(limits.output_bytes)
@@ -111,6 +115,8 @@ class StudentSession:
         if self._process is not None and not (self._process.alive and self._has_time_for_a_test(self._process)):
             self.renew()
         self._of_the_test = Spent()
+        if self.answering is not None:
+            self.answering.begin()
 
     @property
     def out_of_time(self) -> bool:
@@ -137,6 +143,17 @@ class StudentSession:
                 self.cpu_seconds += ended.cpu_seconds
                 self.left_behind += ended.leftovers
 
+    @contextmanager
+    def stand_ins(self, answering: Answering) -> Iterator[None]:
+        """Inside this block, use fresh workers with stand-ins for earlier functions."""
+        self.renew()
+        self.answering = answering
+        try:
+            yield
+        finally:
+            self.answering = None
+            self.renew()
+
     def close(self) -> None:
         self.renew()
 
@@ -158,13 +175,17 @@ class StudentSession:
             if self._unloadable is not None and self._unloadable.category is Category.CRASH:
                 self._unloadable = self._start_and_load()  # two crashes are no accident
         if self._unloadable is not None:
-            raise NotLoadable(self._unloadable)  # for good: it is not tried again for every test
+            unloadable = self._unloadable  # for good: it is not tried again for every test
+            if self.answering is not None:
+                self._unloadable = None  # without stand-ins it was loaded
+            raise NotLoadable(unloadable)
 
     def _start_and_load(self) -> StudentFailure | None:
         """Load the submission in a new process. Return the reason if that fails."""
         process = self._start()
         homework = self.homework
-        request = Load(self.handed.main, self._rules(), self._cells(), self._device, homework.wanted, id=1)
+        stand_ins = self.answering.stand_ins if self.answering is not None else ()
+        request = Load(self.handed.main, self._rules(), self._cells(), self._device, homework.wanted, stand_ins, id=1)
         self._process = process
         try:
             with self._timed(process, Spent()):
@@ -186,35 +207,57 @@ class StudentSession:
         """
         process = self._ready()
         request = structs.replace(call, id=self._seed + self.answers, seed=None if self._seeded else self._seed)
+        if self.answering is not None:
+            self.answering.expect(request)
         try:
-            return self._answer(process, request, expected_bytes)
+            reply = self._reply(process, request, expected_bytes)
+            while isinstance(reply, Ask):
+                reply = self._reply(process, request, expected_bytes, self._answer(process, reply, request))
+            return reply
         finally:
             self.answers += process.alive  # one that reports a failure counts, too
 
     def _ready(self) -> StudentProcess:
         """Return the process that is to answer the next question, with the submission loaded."""
-        if self._timeouts[self._part] >= _TIMEOUTS_PER_PART:
+        if self._timeouts[self._timed_part] >= _TIMEOUTS_PER_PART:
             raise StudentFailure(Category.TIMEOUT, "not run: other tests of this part already ran out of time")
         self.load()
         if self._process is None:
             raise GraderFault("no student process after loading")
         return self._process
 
+    @property
+    def _timed_part(self) -> tuple[str, bool]:
+        """The part of the test, and whether earlier parts have stand-ins: then others than they run out of time."""
+        return self._part, self.answering is not None
+
+    def _answer(self, process: StudentProcess, ask: Ask, call: Call) -> Answered:
+        """Return the answer to what a call asks. Raise StudentFailure, and end the process, if it may not ask it."""
+        try:
+            if self.answering is None:
+                raise failure_texts.malformed("it asks, and has no stand-ins")
+            return self.answering.answer(ask, call.id)
+        except StudentFailure:
+            process.close()
+            raise
+
     def _has_time_for_a_test(self, process: StudentProcess) -> bool:
         used = process.cpu_seconds() - self._cpu_at_start
         return used + 2 * self._limits.cpu_seconds < self._limits.of_a_worker()
 
-    def _answer(self, process: StudentProcess, request: Call, expected_bytes: int) -> CallResult:
-        """Return the answer of the process to a request of the present test; StudentFailure if it gives none."""
+    def _reply(
+        self, process: StudentProcess, request: Call, expected_bytes: int, answer: Answered | None = None
+    ) -> CallResult | Ask:
+        """Return the reply of the process to a request of the present test; StudentFailure if it gives none."""
         self._note_use()
         limit, may_wait = self._limits.cpu_seconds, self._waited < _WAITS
         allowed = self._of_the_test.left_of(limit, self._whole_left, self._time_left(), may_wait=may_wait)
         try:
             with self._timed(process, self._of_the_test):
-                return process.ask(request, allowed, expected_bytes, self._limits.answer_mb * 1_000_000)
+                return process.ask(request, allowed, expected_bytes, self._limits.answer_mb * 1_000_000, answer)
         except StudentFailure as failure:
             if failure.category is Category.TIMEOUT:
-                self._timeouts[self._part] += self.pure
+                self._timeouts[self._timed_part] += self.pure
                 self._waited += self._of_the_test.cpu < limit
             raise self._in_time(failure) from None
         except Disturbed:

@@ -17,6 +17,8 @@ from softmark.sandbox import failure_texts, wire
 from softmark.sandbox.failures import StudentFailure, UnsendableRequest
 from softmark.sandbox.wire import protocol
 from softmark.sandbox.wire.protocol import (
+    Answered,
+    Ask,
     Call,
     CallResult,
     Done,
@@ -45,19 +47,27 @@ class Outgoing:
     most_bytes: int = _FACTS
 
     @classmethod
-    def of(cls, request: Request, expected_bytes: int | None = None, spare_bytes: int = 0) -> Outgoing:
+    def of(
+        cls,
+        request: Request,
+        expected_bytes: int | None = None,
+        spare_bytes: int = 0,
+        answer: Answered | None = None,
+    ) -> Outgoing:
         """Return a packed request. `expected_bytes` is the size of the right answer, 0 if that is not known.
 
         None stands for a request that no test makes, such as to load the submission: its reply is a list of facts.
+        With an answer to what the request asked, this is sent, and the reply to the request goes on.
         """
         try:
             frame = wire.pack(protocol.request_value(request))
+            sent = frame if answer is None else wire.pack(protocol.request_value(answer))
         except wire.Unsupported as refusal:
             raise UnsendableRequest(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
         if expected_bytes is None:
-            return cls(request, frame)
+            return cls(request, sent)
         most = _TIMES * max(expected_bytes, len(frame)) + spare_bytes
-        return cls(request, frame, min(most, wire.CAPS.frame_bytes))
+        return cls(request, sent, min(most, wire.CAPS.frame_bytes))
 
     def body_size(self, prefix: bytes) -> int:
         """Return the size that the first bytes of a reply announce; raise StudentFailure if it is far too large."""
@@ -138,8 +148,13 @@ class StudentProcess(ABC):
 
     @overload
     def ask(
-        self, request: Call, allowed: Allowed, expected_bytes: int | None = ..., spare_bytes: int = ...
-    ) -> CallResult: ...
+        self,
+        request: Call,
+        allowed: Allowed,
+        expected_bytes: int | None = ...,
+        spare_bytes: int = ...,
+        answer: Answered | None = ...,
+    ) -> CallResult | Ask: ...
     @overload
     def ask(
         self, request: Load, allowed: Allowed, expected_bytes: int | None = ..., spare_bytes: int = ...
@@ -148,12 +163,20 @@ class StudentProcess(ABC):
     def ask(
         self, request: SelfTest, allowed: Allowed, expected_bytes: int | None = ..., spare_bytes: int = ...
     ) -> SelfTestResult: ...
-    def ask(self, request: Request, allowed: Allowed, expected_bytes: int | None = None, spare_bytes: int = 0) -> Done:
+    def ask(
+        self,
+        request: Request,
+        allowed: Allowed,
+        expected_bytes: int | None = None,
+        spare_bytes: int = 0,
+        answer: Answered | None = None,
+    ) -> Done:
         """Return the reply to a request; raise StudentFailure if the student's code gives no answer.
 
-        A process is ended if it does not reply in time, or if its reply breaks the rules.
+        A call may ask. Its reply is then an Ask, and to ask the same again with the answer goes on with the call. A
+        process is ended if it does not reply in time, or if its reply breaks the rules.
         """
-        return self._reply(Outgoing.of(request, expected_bytes, spare_bytes), allowed)
+        return self._reply(Outgoing.of(request, expected_bytes, spare_bytes, answer), allowed)
 
     def _reply(self, outgoing: Outgoing, allowed: Allowed) -> Done:
         try:

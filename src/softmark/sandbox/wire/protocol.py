@@ -3,9 +3,14 @@
 Strictly one reply to one request; each is one value on the wire (see the package's page):
 
     (first)   reply 0, to no request: Ready, or FailedReply with the kind "walls" and the end of the process
-    request   {"op": "load" | "call" | "self_test", "id": n, and the fields of that Struct}
+    request   {"op": "load" | "call" | "self_test" | "answer", "id": n, and the fields of that Struct}
     reply     {"id": n, "done": the fields of the Struct that belongs to the request}
               {"id": n, "failed": kind, "detail": text, "raised": Raised or None}
+              {"id": n, "ask": the fields of Ask}, to a call only
+
+A reply may ask: then the next request is the answer, and the reply that follows is one to the call again, with the
+call's number. A worker asks for what stands in the place of a function (see Load.stand_ins). Outside of a call it may
+not ask, and the trusted side decides what it answers.
 
 Both sides import these types. A request is built by the trusted side, and the worker takes it as it is. A reply is
 hostile input: `read_reply` is the only place that takes one apart, and what it returns has the form that its type says.
@@ -64,6 +69,18 @@ class UsedDevice(_Message):
     share: float = 1.0
 
 
+class StandIn(_Message):
+    """A function or class of the student's that the worker is to replace by one that asks (worker/stand_ins.py)."""
+
+    name: str
+    takes: tuple[str, ...] = ()
+    """The names of its positional arguments in the handout."""
+    needs: int = 0
+    """The number of those that have no default."""
+    methods: tuple[str, ...] = ()
+    """The methods that ask; none for a function."""
+
+
 class Load(_Message, tag_field="op", tag="load"):
     """Load the submission. The reply tells which of the `wanted` names it defines; None: of all names."""
 
@@ -72,6 +89,7 @@ class Load(_Message, tag_field="op", tag="load"):
     cells: Cells | None = None
     device: UsedDevice | None = None
     wanted: tuple[str, ...] | None = None
+    stand_ins: tuple[StandIn, ...] = ()
     id: int = 0
 
 
@@ -99,7 +117,15 @@ class SelfTest(_Message, tag_field="op", tag="self_test"):
     id: int = 0
 
 
-Request: TypeAlias = Load | Call | SelfTest
+class Answered(_Message, tag_field="op", tag="answer"):
+    """Answer what a call asks, with a value or with the name of the exception that it raises."""
+
+    value: Any = None
+    raised: str = ""
+    id: int = 0
+
+
+Request: TypeAlias = Load | Call | SelfTest | Answered
 
 
 class Ready(_Message):
@@ -118,6 +144,30 @@ class Loaded(_Message):
     """Cell and line of statements that were not run, although something needs what they set."""
     several: Annotated[list[tuple[str, list[_Index]]], msgspec.Meta(max_length=MOST_TOLD)] = []
     """Wanted names that several cells set, with those cells."""
+
+
+class Object(_Message):
+    """An object of a stand-in's class: what it was made with, its parameters and buffers, and its mode."""
+
+    args: list[Any]
+    kwargs: dict[str, Any]
+    state: dict[str, torch.Tensor]
+    training: bool
+
+
+class Ask(_Message):
+    """Ask for the answer of a function, for a new object of a class, or for the answer of a method of an object.
+
+    With cotangents, one for each tensor of the answer, it asks for gradients: one for each tensor among the arguments
+    and the object's state that requires a gradient, in their order.
+    """
+
+    name: str
+    args: list[Any]
+    kwargs: dict[str, Any]
+    method: str = ""
+    of: Object | None = None
+    cotangents: list[torch.Tensor | None] | None = None
 
 
 class CallResult(_Message):
@@ -161,7 +211,7 @@ class FailedReply(_Message):
     raised: Raised | None = None
 
 
-Done: TypeAlias = Ready | Loaded | CallResult | SelfTestResult
+Done: TypeAlias = Ready | Loaded | CallResult | SelfTestResult | Ask
 
 RESULTS: dict[How, type[CallResult]] = {
     "plain": PlainResult,
@@ -176,8 +226,8 @@ RESULTS: dict[How, type[CallResult]] = {
 
 def request_value(request: Request) -> dict[str, Any]:
     """Return a request as a value that the wire can send."""
-    if isinstance(request, Call):
-        return {"op": "call", **msgspec.structs.asdict(request)}
+    if isinstance(request, Call | Answered):
+        return {"op": request.__struct_config__.tag, **msgspec.structs.asdict(request)}
     plain: dict[str, Any] = msgspec.to_builtins(request)
     return plain
 
@@ -191,6 +241,12 @@ def read_request(value: Any) -> Request:
 def done_value(number: int, done: Done) -> dict[str, Any]:
     """Return the reply "done" as a value that the wire can send."""
     return {"id": number, "done": msgspec.structs.asdict(done)}
+
+
+def ask_value(number: int, ask: Ask) -> dict[str, Any]:
+    """Return the reply "ask" as a value that the wire can send."""
+    plain = msgspec.structs.asdict(ask)
+    return {"id": number, "ask": plain | {"of": None if ask.of is None else msgspec.structs.asdict(ask.of)}}
 
 
 def failed_value(failed: FailedReply) -> dict[str, Any]:
@@ -208,12 +264,22 @@ def read_reply(value: Any, request: Request | None) -> Done | FailedReply:
         if failed.failed == "walls" and request is not None:
             raise WireError("walls fail before the first request only")
         return failed
+    if value.keys() == {"id", "ask"} and isinstance(request, Call):
+        return _read_ask(value["ask"])
     if value.keys() != {"id", "done"}:
         raise WireError("a reply without its parts")
     done: Done = _convert(value["done"], _type_of_done(request))
     if isinstance(request, Call):
         _require_fit(done, request)
     return done
+
+
+def _read_ask(value: Any) -> Ask:
+    """Return what a call asks; WireError if it has another form."""
+    if type(value) is dict and type(value.get("of")) is dict:
+        value = value | {"of": _convert(value["of"], Object)}
+    ask: Ask = _convert(value, Ask)
+    return ask
 
 
 def _type_of_done(request: Request | None) -> type[Any]:
@@ -226,6 +292,8 @@ def _type_of_done(request: Request | None) -> type[Any]:
             return RESULTS[request.how]
         case SelfTest():
             return SelfTestResult
+        case Answered():
+            raise TypeError("the reply after an answer is one to the call")
 
 
 def _convert(value: Any, form: type[Any]) -> Any:

@@ -3,7 +3,8 @@
 It holds a copy of the submission, and torch. It never holds a test, a reference, an expected value, a weight or a
 secret. So it may run anything.
 
-It answers the requests of wire/protocol.py on one stream, strictly one reply to one request. The first message (ready,
+It answers the requests of wire/protocol.py on one stream, strictly one reply to one request. A reply to a call may ask
+for something; the next request is the answer, and the call goes on (stand_ins.py). The first message (ready,
 or which wall failed) answers no request. A reply that cannot be packed (an object that is not a plain value) becomes a
 failure of kind "type" that names it. Python here is the student's to corrupt: if this loop breaks, the trusted side
 sees a missing or a malformed reply, which costs that test and nothing else.
@@ -21,6 +22,8 @@ from typing import Any, Literal, NoReturn, TextIO
 from softmark.sandbox import wire
 from softmark.sandbox.walls import WallError, Walls, raise_walls
 from softmark.sandbox.wire.protocol import (
+    Answered,
+    Ask,
     Done,
     FailedReply,
     Load,
@@ -29,11 +32,13 @@ from softmark.sandbox.wire.protocol import (
     Request,
     SelfTest,
     SelfTestResult,
+    ask_value,
     done_value,
     failed_value,
     read_request,
 )
 from softmark.sandbox.worker import calls, devices, exceptions, forbidden, loading, operators, reset, self_test
+from softmark.sandbox.worker.stand_ins import StandIns
 
 # Modules that homework uses. They are imported before the fork: nobody's clock pays for the import, and it works even
 # where a worker's own user cannot read the interpreter's directory.
@@ -109,8 +114,11 @@ class Worker:
         self._initial = reset.Snapshot.take()
         self._submission = submission
         self._device = devices.Device()
+        self._wire = -1, -1
+        self._present = 0
 
     def serve(self, requests: int, replies: int) -> None:
+        self._wire = requests, replies
         while True:
             request = _receive(requests)
             if request is None:
@@ -146,20 +154,35 @@ class Worker:
             return self._load(request)
         if isinstance(request, SelfTest):
             return SelfTestResult(achieved=self_test.run(request))
-        if self._submission is None:
-            raise RuntimeError("a call arrived before the submission was loaded")
+        if self._submission is None or isinstance(request, Answered):
+            raise RuntimeError("a call arrived before the submission was loaded, or an answer without a question")
         if request.seed is not None:
             self._initial.restore(request.seed)
             self._device.seed(request.seed)
             self._submission.forget_handles()
+        self._present = request.id
         return calls.perform(self._submission, request, self._device)
+
+    def _exchange(self, ask: Ask) -> Answered:
+        """Ask the trusted side during a call, and return its answer."""
+        requests, replies = self._wire
+        _write(replies, wire.pack(ask_value(self._present, ask)))
+        answer = _receive(requests)
+        if not isinstance(answer, Answered):
+            raise RuntimeError("no answer to what was asked")
+        return answer
 
     def _load(self, request: Load) -> Loaded:
         self._device = devices.device_of(request.device)
+        if request.stand_ins:
+            gc.freeze()  # what comes from here on is the submission's
         if request.cells is None:
             self._submission = loading.load(self._scratch, request.file, request.rules)
         else:
             self._submission = loading.load_notebook(self._scratch, request.file, request.rules, request.cells)
+        if request.stand_ins:
+            self._submission.stand_ins = StandIns(self._exchange)
+            self._submission.stand_ins.put_into(self._submission.module, request.stand_ins)
         return self._submission.told(request.wanted)
 
     def _describe(self, error: BaseException) -> wire.Raised:

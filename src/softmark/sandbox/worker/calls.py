@@ -46,6 +46,7 @@ class SignatureMismatch(TypeError):
 def perform(submission: SubmissionModule, call: Call, device: Device | None = None) -> CallResult:
     """Carry out one call, on the CPU if no other device is given."""
     device = device or Device()
+    _run_stand_ins_on(device, submission)
     function, owner = _find(submission, call.target, call.method)
     given = device.send((call.args, call.kwargs))
     args = tuple(_unwrap(submission, value) for value in given[0])
@@ -64,7 +65,7 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
             case "count_ops":
                 done = _count_ops(function, args, kwargs)
             case "on_meta":
-                done = _elsewhere(function, owner, args, kwargs, device)
+                done = _elsewhere(function, owner, args, kwargs, device, submission)
             case "weights":
                 done = _weights(_module(owner), *args)
             case "mode":
@@ -79,6 +80,11 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
     if call.how == "plain":
         done["changed"] = _changed(before, given) if before is not None else {}
     return RESULTS[call.how](**device.fetch(done))
+
+
+def _run_stand_ins_on(device: Device, submission: SubmissionModule) -> None:
+    if submission.stand_ins is not None:
+        submission.stand_ins.device = device
 
 
 def _find(submission: SubmissionModule, target: Any, method: str | None) -> tuple[Callable[..., Any], Any]:
@@ -233,10 +239,16 @@ def _count_ops(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 def _elsewhere(
-    function: Callable[..., Any], owner: nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any], device: Device
+    function: Callable[..., Any],
+    owner: nn.Module | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    device: Device,
+    submission: SubmissionModule,
 ) -> dict[str, Any]:
     """Call on the device in use if it is not the CPU, where everything is in its place."""
     elsewhere = Pretended() if device.name == CPU else device
+    _run_stand_ins_on(elsewhere, submission)
     if owner is not None:
         elsewhere.settle(owner)
     args, kwargs = elsewhere.send((args, kwargs))

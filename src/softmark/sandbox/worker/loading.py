@@ -25,6 +25,7 @@ from softmark.sandbox.worker import absent, exceptions
 from softmark.sandbox.worker.absent import Absent
 from softmark.sandbox.worker.cells import CellRun
 from softmark.sandbox.worker.forbidden import Guard, mentions
+from softmark.sandbox.worker.stand_ins import StandIns
 
 _MOST_TOLD = 20
 
@@ -40,6 +41,7 @@ class SubmissionModule:
         self.module, self.guard = module, guard
         self._noticed = noticed or Loaded(names={})
         self._objects: dict[int, Any] = {}
+        self.stand_ins: StandIns | None = None
 
     def told(self, wanted: Collection[str] | None) -> Loaded:
         """Return what was noticed while it was loaded, with the functions and classes that a test may ask for."""

@@ -1,0 +1,255 @@
+"""Answers what the stand-ins of earlier parts ask while a later part is judged, with the reference.
+
+A student's process may ask anything, so each question is bounded before it is answered:
+
+* It may name the functions for which the worker has stand-ins, and no others.
+* The reference makes the same call here, with its functions of the same names counted. All questions of the call may
+  have four times the calls and the bytes that these had. Gradients are answered only where the reference asked for
+  some, or where the test itself wants gradients. Without that, a later part that asks for a derivative by hand could
+  get it from here.
+* Numbers that may be sizes (integers, lengths of axes) may be four times the largest that were seen in that call. So no
+  question takes much more memory or time than the reference's own.
+
+What is answered is what a right earlier part would give, and no more: an answer can help only where the reference, too,
+builds on it. A question beyond these bounds is the submission's failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from inspect import Parameter, signature
+from types import FunctionType, ModuleType
+from typing import Any
+
+import torch
+from msgspec import structs
+from torch import nn
+from torch.nn.utils.stateless import _reparametrize_module
+
+from softmark.sandbox import failure_texts, wire
+from softmark.sandbox.wire.protocol import Answered, Ask, Call, StandIn
+from softmark.sandbox.worker.calls import perform
+from softmark.sandbox.worker.devices import tensors_in
+from softmark.sandbox.worker.forbidden import Guard
+from softmark.sandbox.worker.loading import SubmissionModule
+from softmark.verdict.plant import planted
+from softmark.verdict.values import flatten, is_numeric, map_tensors, size_of, tensor_of
+
+_TIMES = 4
+"""A call may ask for so many times what the reference's own functions were asked for."""
+_EXCEPTIONS = (ValueError, TypeError, IndexError, KeyError, NotImplementedError, AssertionError, ArithmeticError)
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+_SMALL = 16
+"""Sizes up to this are never too large."""
+
+
+@dataclass
+class _Use:
+    """The use that a call makes of earlier functions, or may make of them."""
+
+    calls: int = 0
+    gradients: int = 0
+    bytes: int = 0
+    largest: int = _SMALL
+
+    def note(self, *values: Any) -> None:
+        """Count the bytes of values, and remember the largest number in them that may be a size."""
+        self.bytes += size_of(values)
+        self.largest = max(self.largest, *map(_largest, values))
+
+    def allows(self, used: _Use) -> bool:
+        """Return whether another use stays within this one."""
+        pairs = zip(astuple(used), astuple(self), strict=True)
+        return all(one <= most for one, most in pairs)
+
+
+class Answering:
+    """The reference's answers to one worker with stand-ins for some of its names."""
+
+    def __init__(self, reference: ModuleType, names: Sequence[str]) -> None:
+        self._targets: dict[str, Any] = {n: t for n in names if _may_ask(t := getattr(reference, n, None))}
+        self._counted = [(target, _counted(target, lambda: self._needed)) for target in self._targets.values()]
+        self._mirror = SubmissionModule(reference, Guard(()))
+        self._needed, self._allowed, self._used = _Use(), _Use(), _Use()
+        self.asked: set[str] = set()
+        """The names that were asked for since `begin`."""
+
+    @property
+    def stand_ins(self) -> tuple[StandIn, ...]:
+        """What the worker is to put stand-ins in the place of."""
+        return tuple(_stand_in(name, target) for name, target in self._targets.items())
+
+    def begin(self) -> None:
+        """Begin a test: forget what was asked, and the objects of the last one."""
+        self.asked = set()
+        self._mirror.forget_handles()
+
+    def expect(self, call: Call) -> None:
+        """Have the reference make a call of the test, to know what the student's code may ask for in it."""
+        self._used, self._needed = _Use(), _Use()
+        self._needed.note(call.args, call.kwargs)
+        inputs = self._needed.bytes
+        plainly = structs.replace(call, how="plain") if call.how in ("count_ops", "on_meta") else call
+        with planted(self._counted), _undisturbed(call.id):
+            try:
+                perform(self._mirror, plainly)
+            except Exception:  # a test may expect an exception; what was needed until then may be asked for
+                self._needed.calls += 1
+        needed, calls = self._needed, max(self._needed.calls, 1)
+        gradients = calls if call.how == "vjp" else needed.gradients
+        most = max(needed.bytes, 2 * inputs)
+        self._allowed = _Use(_TIMES * calls, _TIMES * gradients, _TIMES * most, _TIMES * needed.largest)
+
+    def answer(self, ask: Ask, number: int) -> Answered:
+        """Return the answer to a question. Raise StudentFailure if nothing like it may be asked."""
+        target = self._targets.get(ask.name)
+        if target is None:
+            raise failure_texts.malformed("it asks for a function that has no stand-in")
+        used = self._used
+        used.note(ask.args, ask.kwargs, ask.cotangents)
+        if ask.of is not None:
+            used.note(ask.of.args, ask.of.kwargs, ask.of.state)
+        used.calls += ask.cotangents is None
+        used.gradients += ask.cotangents is not None
+        self._require_bounds()
+        self.asked.add(ask.name)
+        with _undisturbed(number + used.calls):
+            try:
+                value = _value(target, ask)
+                wire.pack(value)
+            except Exception as error:  # of the reference, over arguments that are not made for it
+                return Answered(raised=_name_of(error), id=number)
+        used.bytes += size_of(value)
+        self._require_bounds()
+        return Answered(value, id=number)
+
+    def _require_bounds(self) -> None:
+        if not self._allowed.allows(self._used):
+            raise failure_texts.malformed("it asks for more of earlier parts than the reference needs")
+
+
+def _may_ask(target: Any) -> bool:
+    """Return whether there can be a stand-in: for a function, or for a class of modules."""
+    return type(target) is FunctionType or (isinstance(target, type) and issubclass(target, nn.Module))
+
+
+def _stand_in(name: str, target: Any) -> StandIn:
+    """Return the description of a stand-in."""
+    positional = [p for p in signature(target).parameters.values() if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    needs = sum(p.default is Parameter.empty for p in positional)
+    methods = tuple(_methods(target)) if isinstance(target, type) else ()
+    return StandIn(name, tuple(p.name for p in positional), needs, methods)
+
+
+def _methods(cls: type) -> list[str]:
+    """Return the public methods that a class of the reference defines."""
+    return [name for name, value in vars(cls).items() if type(value) is FunctionType and not name.startswith("_")]
+
+
+def _counted(target: Any, use: Callable[[], _Use]) -> Any:
+    """Return a function or class of the reference that counts its use in what `use` gives at that time."""
+
+    def counted(function: Callable[..., Any], state: Callable[[Any], Any] = lambda args: None) -> Callable[..., Any]:
+        def counting(*args: Any, **kwargs: Any) -> Any:
+            use().calls += 1
+            use().note(list(args), kwargs, state(args))
+            value = function(*args, **kwargs)
+            use().note(value, state(args))
+            for leaf in tensors_in(value):
+                if leaf.grad_fn is not None:
+                    leaf.register_hook(add_gradient)  # type: ignore[no-untyped-call]
+            return value
+
+        return counting
+
+    def add_gradient(gradient: torch.Tensor) -> None:
+        use().gradients += 1
+
+    if not isinstance(target, type):
+        return counted(target)
+    methods = {name: counted(vars(target)[name], _state_of_first) for name in _methods(target)}
+    return type(target.__name__, (target,), {"__init__": counted(vars(target)["__init__"], _state_of_first), **methods})
+
+
+def _state_of_first(args: Sequence[Any]) -> Any:
+    """Return the parameters and buffers of a method's object; None before it is made."""
+    return dict(args[0].state_dict()) if "_parameters" in vars(args[0]) else None
+
+
+def _value(target: Any, ask: Ask) -> Any:
+    """Return what the reference gives for a question."""
+    inputs = [ask.args, ask.kwargs, ask.of.state if ask.of is not None else {}]
+    if isinstance(target, type) and not ask.method:
+        return _new(target, ask.args, ask.kwargs)
+    with torch.set_grad_enabled(ask.cotangents is not None):
+        value = _called(target, ask)
+        if ask.cotangents is None:
+            return map_tensors(value, torch.Tensor.detach)
+        wanted = [tensor for tensor in tensors_in(inputs) if tensor.requires_grad]
+        pairs = [
+            (leaf, cotangent)
+            for leaf, cotangent in zip(tensors_in(value), ask.cotangents, strict=True)
+            if cotangent is not None and leaf.requires_grad
+        ]
+        if not wanted or not pairs:
+            return [torch.zeros_like(tensor) for tensor in wanted]
+        leaves, cotangents = zip(*pairs, strict=True)
+        found = torch.autograd.grad(leaves, wanted, cotangents, allow_unused=True)
+        return [torch.zeros_like(w) if g is None else g for g, w in zip(found, wanted, strict=True)]
+
+
+def _called(target: Any, ask: Ask) -> Any:
+    """Return the value of a function, or of a method of an object with the state that is asked about."""
+    if ask.of is None or not isinstance(target, type):
+        return target(*map_tensors(ask.args, _own), **map_tensors(ask.kwargs, _own))
+    module = target(*ask.of.args, **ask.of.kwargs).train(ask.of.training)
+    known = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    if ask.method not in _methods(target) or {k: v.shape for k, v in known.items()} != {
+        k: v.shape for k, v in ask.of.state.items()
+    }:
+        raise TypeError("not an object of this class")
+    with _reparametrize_module(module, ask.of.state):
+        return getattr(module, ask.method)(*map_tensors(ask.args, _own), **map_tensors(ask.kwargs, _own))
+
+
+def _own(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor that may be changed: a leaf of autograd's may not."""
+    return tensor.clone() if tensor.requires_grad else tensor
+
+
+def _new(cls: type, args: list[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters and buffers of a new object."""
+    module = cls(*args, **kwargs)
+    return {
+        "parameters": {name: tensor.detach() for name, tensor in module.named_parameters()},
+        "buffers": dict(module.named_buffers()),
+    }
+
+
+def _largest(value: Any) -> int:
+    """Return the largest number in a value that may be a size: an integer, or the length of an axis."""
+    largest = 0
+    for leaf in (leaf for _, leaf in flatten(value)):
+        if type(leaf) is int:
+            largest = max(largest, abs(leaf))
+        elif is_numeric(leaf):
+            numbers = tensor_of(leaf)
+            largest = max(largest, *numbers.shape, 0)
+            if numbers.numel() and numbers.dtype in _INTEGERS:
+                largest = max(largest, int(numbers.max()), -int(numbers.min()))
+    return largest
+
+
+def _name_of(error: Exception) -> str:
+    """Return the name of the built-in exception that a student's code is to see."""
+    return next((known.__name__ for known in _EXCEPTIONS if isinstance(error, known)), "RuntimeError")
+
+
+@contextmanager
+def _undisturbed(seed: int) -> Iterator[None]:
+    """Seed what is random in the reference, and leave the random numbers of the test as they were."""
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        torch.manual_seed(seed % 2**63)
+        yield
