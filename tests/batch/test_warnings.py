@@ -26,6 +26,23 @@ class TestDoubtfulSubmissions:
         )
         assert marks(tmp_path / "results") == {"ada": 4.0, "cyd": 0.0}
 
+    @pytest.mark.parametrize(("doubtful", "ignored"), [(1, 1), (10, 5), (12, 7)])
+    def test_everything_is_said_once(self, doubtful: int, ignored: int, course: Path, tmp_path: Path) -> None:
+        """What may be somebody's stands on top, what is nobody's below the count. Of many the first are named."""
+        of_somebody = {f".ben{number:02}": {FILE: RIGHT} for number in range(doubtful)}
+        of_nobody = {f".idea{number}": {"notes.txt": ""} for number in range(ignored)}
+        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "cyd": {FILE: BROKEN}, **of_somebody, **of_nobody})
+        done = run(folder, "-o", tmp_path / "results")
+        assert done.returncode == 1
+        expected = ["look at this first, it may be somebody's submission:"]
+        expected += [f"  class/.ben{number:02}: its name begins with a dot" for number in range(min(doubtful, 10))]
+        expected += ["  and 2 more"] if doubtful > 10 else []
+        expected += ["2 submissions: folder of folders"]
+        expected += [f"  ignored: class/.idea{number}: its name begins with a dot" for number in range(min(ignored, 5))]
+        expected += ["  and 2 more that are nobody's submission"] if ignored > 5 else []
+        assert done.stdout.splitlines()[: len(expected)] == expected
+        assert ".ben" not in done.stdout[done.stdout.index("2 submissions:") :]
+
     def test_a_forged_time_changes_nothing(self, course: Path, tmp_path: Path) -> None:
         """With nbgrader's file in a student's folder the class is what it was, and nobody has a time."""
         folder = hand_in(tmp_path / "class", {"ada/code/v2": {FILE: RIGHT}, "ben/code/v2": {FILE: WRONG}})

@@ -56,6 +56,18 @@ class TestCheck:
         assert done.stdout.count("not done yet") == 7
         assert "✗" not in done.stdout
 
+    def test_one_of_two_functions_of_a_part(self, folder: Path) -> None:
+        """The rest of the part is counted, and it is said which function is missing."""
+        line = "    return j < lengths.unsqueeze(-1).unsqueeze(-1)"
+        assert SOLUTION.count(line) == 1
+        unwritten = SOLUTION.replace(line, '    raise NotImplementedError("part 7: padding_mask")')
+        (folder / FILE).write_text(unwritten)
+        done = check(folder)
+        assert (done.returncode, done.stderr) == (1, "")
+        (of_the_part,) = (one for one in done.stdout.splitlines() if "not done yet" in one)
+        assert of_the_part.rstrip().endswith("padding_mask is not done yet")
+        assert "✗" not in done.stdout
+
     def test_mistake(self, folder: Path) -> None:
         """Exit 1; the mistake is named with a hint, and the parts that are right are marked so."""
         (folder / FILE).write_text(UNSCALED)

@@ -90,6 +90,22 @@ class TestLoadHomework:
         found = load_homework("attention_scores", course).part_of(number)
         assert (found and found.number) == part
 
+    @pytest.mark.parametrize(
+        ("number", "part"), [("3", "3"), ("3.2", "3"), ("3.10", "3"), ("3.1", "3.1"), ("3.1.4", "3.1")]
+    )
+    @pytest.mark.parametrize("numbers", [("3", "3.1"), ("3.1", "3")])
+    def test_a_part_of_its_own_inside_another(
+        self, course: Path, numbers: tuple[str, str], number: str, part: str
+    ) -> None:
+        """A test of part 3.1 does not belong to part 3 as well, whichever of them stands first."""
+        toml = GOOD.replace('number = "1"', f'number = "{numbers[0]}"').replace(
+            'number = "2"', f'number = "{numbers[1]}"'
+        )
+        (course / "graders" / "attention_scores" / "homework.toml").write_text(toml, encoding="utf-8")
+        found = load_homework("attention_scores", course).part_of(number)
+        assert found is not None
+        assert found.number == part
+
 
 class TestUnknownHomework:
     def test_says_which_there_are(self, course: Path) -> None:

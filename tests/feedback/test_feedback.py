@@ -8,7 +8,7 @@ import pytest
 from softmark.feedback.documents import as_lines
 from softmark.feedback.feedback import Audience, Feedback, Sentence, Tone, blocks_of_test, feedback_for
 from softmark.records.result import CaseResult, Lateness, Outcome, Result, Status
-from softmark.records.verdict import Category, Cause, Picture, Verdict
+from softmark.records.verdict import Category, Cause, CodeLine, Picture, Verdict
 from tests.support.results import (
     HIDDEN_NUMBER,
     STAFF_SECRET,
@@ -139,6 +139,10 @@ class TestParts:
         assert told.sections == ()
 
 
+FRAMES = tuple(CodeLine(file="hw.py", line=line, function="", text=f"call({line})") for line in (40, 30, 20, 10))
+INNERMOST = ["hw.py:20: call(20)", "hw.py:10: call(10)"]
+
+
 class TestHeadline:
     def test_one_reason_for_a_file_that_cannot_be_loaded(self) -> None:
         """The reason stands once at the top with the student's line; no test repeats it."""
@@ -149,6 +153,11 @@ class TestHeadline:
         ]
         assert told.sections == ()
         assert remarks(told) == ["", "", ""]
+
+    def test_of_many_lines_the_innermost_are_quoted(self) -> None:
+        """The last two of the student's own lines are nearest to what is wrong."""
+        told = feedback_for(msgspec.structs.replace(not_gradable(), reason_frames=FRAMES), Audience.STUDENT)
+        assert as_lines(told.headline).splitlines()[1:] == INNERMOST
 
     def test_a_grader_error_is_not_the_students(self) -> None:
         """When the grader failed, the first sentence says whose fault it is."""
@@ -192,6 +201,12 @@ class TestBlocksOfTest:
         lines = as_lines(blocks_of_test(result.tests[1], Audience.STUDENT)).splitlines()
         assert len(lines) == 4
         assert lines[-1] == "And 2 more failures."
+
+    @pytest.mark.parametrize("audience", Audience)
+    def test_of_many_lines_the_innermost_are_quoted(self, audience: Audience) -> None:
+        """An exception that came through many functions is told with the line that raised it and the one before."""
+        result = with_cases(second_zero(), 1, failed("a", msgspec.structs.replace(WRONG_SHAPE, frames=FRAMES)))
+        assert as_lines(blocks_of_test(result.tests[1], audience)).splitlines()[1:] == INNERMOST
 
     def test_names_the_subtest(self) -> None:
         """A failing subtest is named, so that it can be found."""

@@ -317,6 +317,17 @@ class TestGraderErrors:
         (result,) = grade(write_course(tmp_path, hidden, points=[2]), place, RIGHT)
         assert result.tests[0].outcome is Outcome.GRADER_ERROR
 
+    @pytest.mark.parametrize(("weight", "score"), [("0.3", "0.1 + 0.2"), ("0.7", "0.8 - 0.1"), ("0.1", "1.1 - 1")])
+    def test_is_no_sum_of_floats(self, weight: str, score: str, place: Sandbox, tmp_path: Path) -> None:
+        """0.1 + 0.2 is a bit more than 0.3: that is full marks, and no fault of the test's."""
+        hidden = (
+            f'@number("1")\n@partial_credit({weight})\ndef test_x(student, set_score=None):\n    """X."""\n'
+            f"    set_score({score})\n"
+        )
+        (result,) = grade(write_course(tmp_path, hidden, points=[float(weight)]), place, RIGHT)
+        assert result.status is Status.GRADED
+        assert result.tests[0].score == float(weight)
+
     @pytest.mark.parametrize("value", ["float('inf')", "[1]", "'x' * 1000"])
     def test_of_the_leaderboard(self, value: str, place: Sandbox, tmp_path: Path) -> None:
         """A value that no leaderboard can show is the grader's error."""

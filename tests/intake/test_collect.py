@@ -123,6 +123,19 @@ class TestCanvas:
         assert entry.load(WANTED).files == {FILE: SOURCE}
         assert entry.submission.earlier == (f"onestudent_1001_{older}_{FILE}",)
 
+    @pytest.mark.parametrize("late_first", [True, False])
+    @both_ways
+    def test_the_newest_file_says_whether_it_was_late(self, made: Made, late_first: bool, tmp_path: Path) -> None:
+        """A student adds a file after the deadline, or is given more time after it: the last upload counts."""
+        first, second = ("LATE_", "") if late_first else ("", "LATE_")
+        tree = {
+            f"onestudent_{first}1001_500101_{FILE}": SOURCE,
+            f"onestudent_{second}1001_500102_helper.py": b"x = 1\n",
+        }
+        entry = found(tree, made, tmp_path)["onestudent_1001"]
+        assert list(entry.load(WANTED).files) == [FILE, "helper.py"]
+        assert entry.submission.late is not late_first
+
     @both_ways
     def test_names_with_numbers_are_no_canvas_download(self, made: Made, tmp_path: Path) -> None:
         """Else all of them would be taken for one student's."""

@@ -167,6 +167,11 @@ FORGIVEN: dict[str, Forgiven] = {
         staff_notes=(f"{FILE} line 20 holds characters that cannot be seen: U+200B, U+202E",),
         content=SOURCE + "# \u202eeurt\u200b\n".encode(),
     ),
+    "characters that cannot be seen in a module beside it": Forgiven(
+        {FILE: SOURCE, "util/masks.py": "x = 1\n# \u202e\n".encode(), "data.csv": "\u202e1\n".encode()},
+        staff_notes=("util/masks.py line 2 holds characters that cannot be seen: U+202E",),
+        beside={"util/masks.py": "x = 1\n# \u202e\n".encode(), "data.csv": "\u202e1\n".encode()},
+    ),
 }
 
 REFUSED: dict[str, tuple[Tree, str]] = {

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softmark.intake import notebook
-from softmark.intake.notebook import Notebook, read_notebook
+from softmark.intake.model import SubmittedFiles
+from softmark.intake.notebook import Notebook, read_notebook, with_cells
 from softmark.intake.places import Refusal
 from tests.support.notebooks import code, markdown, written
 
@@ -219,6 +220,34 @@ class TestBroken:
         monkeypatch.setattr(notebook, "LARGEST_NOTEBOOK", 1_000_000)
         with pytest.raises(Refusal, match="larger than 1 MB: clear its outputs"):
             read_notebook(written("x = 1") + b" " * 1_000_000)
+
+
+class TestSubmission:
+    """What a notebook makes of its submission."""
+
+    def test_cells_and_notes_are_added(self) -> None:
+        """The cells stand in the notebook's place, with notes on text cells and on invisible characters."""
+        data = written("x = 1\n# \u202e\n", markdown("def f():\n    pass # \u200b"), "y = 2\n")
+        handed = SubmittedFiles(
+            "hw.ipynb", {"hw.ipynb": data, "masks.py": b"z = 3\n"}, notes=("renamed",), staff_notes=("left out",)
+        )
+        found = with_cells(handed)
+        assert dict(found.files) == {
+            "masks.py": b"z = 3\n",
+            "text cell 1": "def f():\n    pass # \u200b".encode(),
+            "cell 1": "x = 1\n# \u202e\n".encode(),
+            "cell 2": b"y = 2\n",
+        }
+        assert found.cells == ("text cell 1", "cell 1", "cell 2")
+        assert found.notes == (
+            "renamed",
+            "text cell 1 holds Python code and was read; Jupyter does not run it: make it a code cell",
+        )
+        assert found.staff_notes == (
+            "left out",
+            "text cell 1 line 2 holds characters that cannot be seen: U+200B",
+            "cell 1 line 2 holds characters that cannot be seen: U+202E",
+        )
 
 
 JSON = st.recursive(

@@ -8,6 +8,8 @@ import mmap
 import os
 import resource
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -15,7 +17,7 @@ import pytest
 import torch
 
 from softmark.records.limits import Limits
-from tests.support.confined import LEVELS, attempt
+from tests.support.confined import INSTRUCTOR, IS_ROOT, LEVELS, attempt, needs_signal_scope
 
 
 @pytest.fixture(params=LEVELS)
@@ -75,6 +77,24 @@ class TestLimits:
             assert made == 19  # and the worker itself
         else:
             assert 0 < made <= 30  # other processes of the same user come and go meanwhile
+
+    @needs_signal_scope
+    def test_what_the_user_runs_besides_takes_nothing_away(self) -> None:
+        """The kernel counts all threads of a user. Of somebody's who runs many the worker has its whole allowance."""
+        many = (
+            "import threading as t; [t.Thread(target=input).start() for _ in range(40)]; print('running', flush=True)"
+        )
+        with subprocess.Popen(
+            [sys.executable, "-I", "-c", many],
+            user=INSTRUCTOR if IS_ROOT else None,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as busy:
+            assert busy.stdout is not None
+            assert busy.stdout.readline() == b"running\n"
+            made = attempt(_fork_until_refused, "user", limits=Limits(processes=20)).value
+            busy.kill()
+        assert made >= 10  # others of its processes may end meanwhile
 
     def test_threads(self, level: str) -> None:
         """Threads count as processes do."""
