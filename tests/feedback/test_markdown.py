@@ -2,6 +2,7 @@
 
 import re
 
+import msgspec
 import pytest
 from markdown_it import MarkdownIt
 
@@ -72,3 +73,18 @@ class TestHostileText:
         html = rendered(escaped(payload)).strip().removeprefix("<p>").removesuffix("</p>")
         shown = html.replace("<br>", "\n").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
         assert shown == payload
+
+    @pytest.mark.parametrize(
+        "line", ["```", "````", "~~~", "x = 1 # ```", "    ```", "` `` ```python", "</code></pre>"]
+    )
+    def test_a_line_of_code_ends_no_code_block(self, line: str) -> None:
+        """A fence that was pasted into a file with the code stands in its block, and what comes after it as ever."""
+        (frame,) = not_gradable().reason_frames
+        result = msgspec.structs.replace(
+            not_gradable(), reason_frames=(msgspec.structs.replace(frame, text=line),), notes=("A note.",)
+        )
+        html = rendered(as_markdown(feedback_for(result, Audience.STUDENT)))
+        shown = line.strip().replace("<", "&lt;").replace(">", "&gt;")
+        assert re.findall("<pre><code[^>]*>([^<]*)</code></pre>", html) == [f"{shown}\n"]
+        assert "<td>2 The score matrix</td>" in html
+        assert "<h2>Notes</h2>\n<p>A note.</p>" in html
