@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from softmark.sandbox.wire.protocol import Call
+from softmark.sandbox.wire.protocol import Call, PullbackResult
 from softmark.sandbox.worker.calls import SignatureMismatch, perform
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.loading import SubmissionModule
@@ -134,3 +134,50 @@ class TestWatch:
         make, change = INPUTS[kind]
         assert call(spoil_nothing, make()).changed == {}
         assert call(lambda x, y: change(y), 1, make()).changed.keys() == {"argument 2"}
+
+
+def gradient_of(function: Callable[..., Any], x: torch.Tensor) -> torch.Tensor | None:
+    """Return the gradient of the sum of f(x), as a worker answers a request for it."""
+    module = types.ModuleType("hw")
+    vars(module)["f"] = function
+    request = Call("f", how="vjp", args=[x], cotangent=torch.ones_like(x))
+    done = perform(SubmissionModule(module, Guard([])), request)
+    assert isinstance(done, PullbackResult)
+    return done.args[0]
+
+
+def leave_gradients_off(x: torch.Tensor) -> torch.Tensor:
+    y = x * x
+    torch.set_grad_enabled(False)
+    return y
+
+
+def compute_without_gradients(x: torch.Tensor) -> torch.Tensor:
+    torch.set_grad_enabled(False)
+    return x * x
+
+
+class TestGradients:
+    """Code that switches gradients off for the whole process costs nothing but its own graph."""
+
+    @pytest.fixture(autouse=True)
+    def on_afterwards(self) -> Iterator[None]:
+        yield
+        torch.set_grad_enabled(True)
+
+    def test_switched_off_by_an_earlier_call(self) -> None:
+        """An evaluation in the same test does not spoil the next question."""
+        torch.set_grad_enabled(False)
+        gradient = gradient_of(lambda x: x * x, torch.tensor([1.0, 2.0]))
+        assert gradient is not None
+        assert gradient.tolist() == [2.0, 4.0]
+
+    def test_switched_off_at_the_end_of_the_call(self) -> None:
+        """The graph is there, so its gradients can be had."""
+        gradient = gradient_of(leave_gradients_off, torch.tensor([1.0, 2.0]))
+        assert gradient is not None
+        assert gradient.tolist() == [2.0, 4.0]
+
+    def test_switched_off_before_it_computes(self) -> None:
+        """There is no graph, so no gradient reaches the input; that is no error of the call."""
+        assert gradient_of(compute_without_gradients, torch.tensor([1.0, 2.0])) is None
