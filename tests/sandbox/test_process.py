@@ -56,6 +56,12 @@ def two(x, k):
 def where():
     return os.path.basename(os.getcwd()) == os.path.basename(os.path.dirname(__file__)), sorted(os.listdir())
 
+def complain(*names):
+    raise ValueError("no use for " + " or ".join(os.path.join(os.path.dirname(__file__), name) for name in names))
+
+def complain_of_the_directory():
+    raise ValueError(f"{os.path.dirname(__file__)} and {os.path.dirname(__file__)!r} are of no use")
+
 class Layer(nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -169,6 +175,24 @@ class TestRequests:
         raised = caught.value.raised
         assert raised is not None
         assert [(frame.file, frame.line, frame.text) for frame in raised.frames] == [(FILE, 13, "return y[100]")]
+
+    @pytest.mark.parametrize(
+        ("target", "names", "message"),
+        [
+            ("complain", ["hw.py"], "no use for hw.py"),
+            ("complain", ["data/x.csv", "y"], "no use for data/x.csv or y"),
+            ("complain_of_the_directory", [], ". and '.' are of no use"),
+        ],
+    )
+    def test_messages_name_no_random_directory(
+        self, target: str, names: list[str], message: str, worker: StudentProcess
+    ) -> None:
+        """The directory has another name in every run. A student reads the same message in all of them."""
+        with pytest.raises(StudentFailure) as caught:
+            value(worker, target, *names)
+        raised = caught.value.raised
+        assert raised is not None
+        assert raised.message == message
 
     def test_wrong_arguments(self, worker: StudentProcess) -> None:
         """A function that does not take what the handout names says what it takes."""
