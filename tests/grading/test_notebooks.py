@@ -127,6 +127,13 @@ FULL_MARKS: dict[str, tuple[Any, ...]] = {
     "an object of an own class": ("class C:\n    n = 1\nc = C()", "def one(x): return x + c.n", TWO),
     "a constant under a condition": ("if 1 > 0:\n    N = 1\nelse:\n    N = 2", "def one(x): return x + N", TWO),
     "a lambda": ("one = lambda x: x + 1", TWO),
+    "a lambda that calls what loops": (LOOPS, "one = lambda x: x + train() - 1", TWO),
+    "lambdas that call what loops": (
+        LOOPS,
+        "ways = {'one': [lambda x: x + train() - 1], 'zero': lambda x: train() - 2}",
+        "def one(x): return ways['one'][0](x) + ways['zero'](x)",
+        TWO,
+    ),
     "another name": ("def mine(x): return x + 1", "one = mine", TWO),
     "made of another": ("import functools\ndef add(x, y): return x + y", "one = functools.partial(add, y=1)", TWO),
     "a decorator": ("def same(f): return f", "@same\n" + ONE, TWO),
