@@ -70,6 +70,24 @@ class TestValues:
         verdict = failure(agree, wrong(WIDE), WIDE)
         assert verdict.fact == (fact or "5 of 15 values are wrong: only in row 1")
 
+    @pytest.mark.parametrize(
+        ("shape", "place", "clause"),
+        [
+            ((3, 5), (2, slice(1, 4)), ": only in row 2"),
+            ((5, 3), (slice(1, 4), 2), ": only in column 2"),
+            ((2, 3, 5), (1, 2, slice(1, 4)), ": only in row 2"),
+            ((2, 5), (1, slice(1, 4)), ""),  # of two, one is no pattern
+            ((5, 2), (slice(1, 4), 1), ""),
+            ((3, 5), (2, slice(1, 2)), ""),  # of one number neither
+        ],
+    )
+    def test_one_row_or_column(self, shape, place, clause):
+        """Several wrong numbers in one of at least three rows or columns are told together."""
+        right = torch.linspace(1, 2, math.prod(shape), dtype=torch.float64).reshape(shape)
+        wrong = right.clone()
+        wrong[place] += right[place] ** 2
+        assert failure(agree, wrong, right).fact.partition(" wrong")[2] == clause
+
     def test_transposed_square(self):
         """A transposed square matrix is recognised although its shape is right."""
         square = torch.randn(4, 4, dtype=torch.float64)

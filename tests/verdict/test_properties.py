@@ -125,6 +125,14 @@ class TestCausal:
         """A diagonal that is off by one is found although token 0 is blocked from most of the future."""
         failure(causal, InProcess(lambda X: self_attention(X, torch.ones(6, 6).tril(1).bool())), draw("n d", n=6, d=4))
 
+    @pytest.mark.parametrize("seen", [1, 3, 5])
+    def test_one_place_that_sees_the_next(self, seen):
+        """A mask with one wrong entry is found at the beginning, in the middle and at the end."""
+        mask = ref.causal_mask(6)
+        mask[seen - 1, seen] = True
+        verdict = failure(causal, InProcess(lambda X: self_attention(X, mask)), draw("n d", n=6, d=4))
+        assert verdict.fact == f"outputs before token {seen} change when token {seen} or later ones change"
+
 
 class TestIgnoresPadding:
     """What stands in the padding does not matter."""

@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from softmark.verdict import TestContext, activate, agree, draw
+from softmark.verdict import Category, TestContext, activate, agree, draw
 from softmark.verdict.expected import computed
 from softmark.verdict.tolerance import DOUBLE
 from tests.support import lecture
@@ -259,3 +259,25 @@ class TestMistakes:
         """A forgotten scale shows in bfloat16."""
         Q, K = (x.to(torch.bfloat16) for x in draw("n d", "m d", n=5, m=7, d=6))
         assert "values are wrong" in failure(agree, lambda Q, K: Q @ K.T, lecture.scores, Q, K).fact
+
+
+class TestStatedValues:
+    """A value that a test states comes without a computation: the precision of the answer says what dust is."""
+
+    @pytest.mark.parametrize(
+        ("stated", "answered", "dust"),
+        [
+            (torch.float64, torch.float64, 2.0**-44),
+            (torch.float64, torch.float32, 2.0**-21),
+            (torch.float32, torch.float64, 2.0**-44),
+            (torch.float16, torch.float16, 2.0**-10),
+            (torch.bfloat16, torch.bfloat16, 2.0**-7),
+            (torch.float16, torch.float32, 2.0**-10),
+        ],
+    )
+    def test_dust_where_zero_is_expected(self, stated, answered, dust):
+        """A right answer has dust of its own precision, or of the half precision that the value came in."""
+        value = torch.tensor([4.0, 0.0], dtype=stated)
+        with activate(TestContext()):
+            agree(torch.tensor([4.0, 3 * dust], dtype=answered), value)
+        assert failure(agree, torch.tensor([4.0, 5 * dust], dtype=answered), value).category is Category.VALUE
