@@ -89,9 +89,7 @@ def common_causes(
                 for cause in common
                 if not _is_contradicted(tuple(named[name] for name in cause.mistakes), right, raised)
             ]
-    smallest = min((len(cause.mistakes) for cause in common), default=0)
-    shortest = [cause for cause in common if len(cause.mistakes) == smallest]
-    return tuple(sorted(shortest, key=lambda cause: not cause.direct))
+    return tuple(sorted(common, key=lambda cause: not cause.direct))
 
 
 def _is_contradicted(mistakes: Combination, right: Iterable[Expected], raised: Iterable[Expected]) -> bool:
