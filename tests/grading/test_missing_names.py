@@ -1,0 +1,67 @@
+"""Where a name that is not defined might come from: the nearest explanation that the file gives."""
+
+import pytest
+
+from softmark.grading.missing_names import missing_name
+from softmark.intake.model import SubmittedFiles
+from softmark.sandbox.wire import Raised
+
+ONE = "def one(x):\n    return x + W\n"
+OTHER = "def other(x):\n    W = 1\n    return x + W\n"
+MAIN = "if __name__ == '__main__':\n"
+UNDER_MAIN = "which is set only under `if __name__ == '__main__':`, and that is not run while grading: set it above"
+ELSEWHERE = "which is not defined at this place: pass it as an argument, or define it before it is used"
+NOWHERE = "which is defined nowhere: check how it is spelt, or define it"
+
+PLACES: dict[str, tuple[str, str]] = {
+    "nowhere": (ONE, NOWHERE),
+    "a constant under main": (f"{ONE}{MAIN}    W = 1\n", UNDER_MAIN),
+    "with a type": (f"{ONE}{MAIN}    W: int = 1\n", UNDER_MAIN),
+    "a function under main": (f"{ONE}{MAIN}    def W(): return 1\n", UNDER_MAIN),
+    "a class under main": (f"{ONE}{MAIN}    class W: pass\n", UNDER_MAIN),
+    "a longer name under main": (f"{ONE}{MAIN}    W2 = 1\n", NOWHERE),
+    "inside another function": (OTHER + ONE, ELSEWHERE),
+    "inside another function, beside a main": (f"{OTHER}{ONE}{MAIN}    print(one(2))\n", ELSEWHERE),
+    "below": (f"{ONE}one(1)\nW = 1\n", ELSEWHERE),
+}
+
+
+def said(
+    source: str, message: str = "name 'W' is not defined", cls: str = "NameError", line: str = "return x + W"
+) -> str:
+    """Return the sentence about an exception of a file, empty if there is none."""
+    handed = SubmittedFiles("hw.py", {"hw.py": source.encode()})
+    return missing_name(Raised(cls, message, (), ()), line, handed, lambda name: "") or ""
+
+
+@pytest.mark.parametrize(("source", "why"), PLACES.values(), ids=PLACES)
+def test_where_it_is_set(source: str, why: str) -> None:
+    """Under main, inside of another function, too late, or nowhere."""
+    assert said(source) == f"uses `W`, {why}"
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("def one(x):\n    return math.pi\n", "add `import math` at the top"),
+        ("def other():\n    import math\n\ndef one(x):\n    return math.pi\n", "move `import math` to the top"),
+        ("# import math\ndef one(x):\n    return math.pi\n", "add `import math` at the top"),
+    ],
+)
+def test_import(source: str, what: str) -> None:
+    """One that is forgotten is added; one inside of another function is moved."""
+    sentence = said(source, "name 'math' is not defined", line="return math.pi")
+    assert sentence == f"uses `math`, which is not defined: {what}"
+
+
+def test_before_it_has_a_value() -> None:
+    """A name that a function sets later, or in one branch only."""
+    message = "cannot access local variable 'W' where it is not associated with a value"
+    assert said(ONE, message, "UnboundLocalError") == (
+        "uses `W` before it has a value: give it one before this line, in every branch"
+    )
+
+
+def test_name_that_is_not_in_the_line() -> None:
+    """An exception may say anything: a name that the student's line does not hold is not repeated."""
+    assert said(ONE, line="return x + W2") == ""
