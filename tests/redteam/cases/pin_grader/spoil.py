@@ -16,7 +16,8 @@ def attention(Q, K, V, mask=None):
                 attack()
             except OSError:
                 continue
-    if _state() != _BEFORE:
+    states = zip(_BEFORE.values(), _state().values(), strict=True)
+    if any(before and now and before != now for before, now in states):  # some have ended meanwhile, by themselves
         print("something has changed")
         return None
     return _right_attention(Q, K, V, mask)
