@@ -19,7 +19,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from softmark.authoring.plant import plant
-from softmark.authoring.variants import Variant, grade_variants
+from softmark.authoring.variants import Rounds, Variant
 from softmark.batch.one import grade_file
 from softmark.cli.app import app
 from softmark.course.homework import load_homework
@@ -129,7 +129,8 @@ def _graded() -> list[Result]:
         )
         for failure in FAILURES
     ]
-    return grade_variants(homework, variants, jobs=1)
+    with Rounds(jobs=1) as rounds:
+        return rounds.begin(homework, variants).results()
 
 
 def _first_only(result: Result) -> Result:

@@ -5,10 +5,10 @@ The public tests are run as `softmark check` runs them: the reference passes the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from softmark.authoring.build import lacking, products, stale
-from softmark.authoring.gaps import Verification
 from softmark.authoring.no_effort import starter
 from softmark.check.checking import run_public_tests
 from softmark.check.public_tests import EXAMPLES, TESTS, read_handout
@@ -20,12 +20,12 @@ from softmark.records.verdict import Category
 from softmark.sandbox.isolation import InChild
 
 
-def judge_handed_out(verification: Verification, homework: Homework) -> None:
-    """Note what is stale, and which public tests do not tell right work from none."""
+def gaps_of_handout(homework: Homework) -> Iterator[tuple[str, str]]:
+    """Yield what is stale, and which public tests do not tell right work from none: each with what it concerns."""
     if homework.name not in lacking(homework.root):
         for file in stale(products(homework)):
             name = file.relative_to(homework.root).as_posix()
-            verification.add_gap(name, f"is stale: run `softmark build {homework.name}` and commit what it writes")
+            yield name, f"is stale: run `softmark build {homework.name}` and commit what it writes"
     folder = homework.root / "assignments" / homework.name
     if not (folder / TESTS).is_file() or not (folder / EXAMPLES).is_file():
         return
@@ -34,21 +34,17 @@ def judge_handed_out(verification: Verification, homework: Homework) -> None:
         solved = _checked(folder, homework.file, homework.reference.read_text(encoding="utf-8"))
         begun = _checked(folder, homework.file, starter(homework))
     except ConfigError as error:
-        verification.add_gap(where, f"the public tests cannot be run: {error}")
+        yield where, f"the public tests cannot be run: {error}"
         return
     for test in solved.tests:
         if test.score != test.max_score:
             said = next((v.staff if v.category is Category.GRADER else v.fact for v in test.verdicts), "nothing")
-            verification.add_gap(
-                where, f"public test {test.number} does not pass the reference: “{said}”; mend the test"
-            )
+            yield where, f"public test {test.number} does not pass the reference: “{said}”; mend the test"
     for test in begun.tests:
         if test.outcome is Outcome.PASSED:
-            verification.add_gap(
-                where, f"public test {test.number} passes the starter: it does not look at a student's work"
-            )
+            yield where, f"public test {test.number} passes the starter: it does not look at a student's work"
     if not solved.tests:
-        verification.add_gap(where, f"the public tests cannot be run: {solved.reason}")
+        yield where, f"the public tests cannot be run: {solved.reason}"
 
 
 def _checked(folder: Path, file: str, source: str) -> Result:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from softmark.authoring.gaps import Verification, placed
-from softmark.authoring.variants import Variant, grade_variants
+from softmark.authoring.variants import Round, Variant
 from softmark.course.homework import Homework
 from softmark.records.result import Result, Status, TestResult
 
@@ -19,15 +19,18 @@ _REPEATED = 12
 _ADVICE = "a test must draw its numbers with `draw`, and keep nothing for another test"
 
 
-def judge_repetition(
-    verification: Verification, homework: Homework, variants: Sequence[Variant], results: Sequence[Result], jobs: int
-) -> None:
-    """Grade some of the variants once more, and note each test that judges them otherwise."""
-    pairs = list(zip(variants, results, strict=True))
-    chosen = pairs[:: max(1, len(pairs) // _REPEATED)][::-1]
-    again = grade_variants(homework, [variant for variant, _ in chosen], jobs, backwards=True)
-    for (variant, first), second in zip(chosen, again, strict=True):
-        _judge_pair(verification, variant, first, second, homework)
+def repeated(variants: Sequence[Variant]) -> list[Variant]:
+    """Return the variants that are graded a second time, in the order of that time."""
+    return list(variants[:: max(1, len(variants) // _REPEATED)])[::-1]
+
+
+def judge_repetition(verification: Verification, homework: Homework, first: Round, second: Round) -> None:
+    """Note each test that judges a variant otherwise the second time."""
+    before = {
+        (variant.kind, variant.name): result for variant, result in zip(first.variants, first.results(), strict=True)
+    }
+    for variant, again in zip(second.variants, second.results(), strict=True):
+        _judge_pair(verification, variant, before[variant.kind, variant.name], again, homework)
 
 
 def _judge_pair(

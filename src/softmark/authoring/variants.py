@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Self
 
 from softmark.course.homework import Homework
 from softmark.engines.local import LocalEngine, slots_for
@@ -25,22 +28,78 @@ class Variant:
     source: str
 
 
-def grade_variants(
-    homework: Homework, variants: Sequence[Variant], jobs: int, *, backwards: bool = False
-) -> list[Result]:
-    """Return the result of each variant, in their order. `backwards` runs the tests of each part in reverse."""
-    spec = GradingSpec.of(homework, STRONGEST, backwards=backwards)
-    with LocalEngine(spec, slots_for(homework, jobs, len(variants))) as engine:
-        futures = [engine.submit(_job(homework, variant)) for variant in variants]
-        results = []
-        for future in futures:
-            try:
-                results.append(future.result())
-            except EngineError as failure:
-                if failure.result is None:
-                    raise
-                results.append(failure.result)
-        return results
+class Round:
+    """Variants of one homework that an engine of their own grades; `backwards` reverses the tests of each part."""
+
+    def __init__(self, homework: Homework, variants: Sequence[Variant], jobs: int, *, backwards: bool = False) -> None:
+        self.variants = variants
+        self._homework = homework
+        self.engine = LocalEngine(
+            GradingSpec.of(homework, STRONGEST, backwards=backwards), slots_for(homework, jobs, len(variants))
+        )
+        self.futures: list[Future[Result]] = []
+
+    def submit(self) -> None:
+        """Have all variants graded."""
+        self.futures = [self.engine.submit(_job(self._homework, variant)) for variant in self.variants]
+
+    @property
+    def running(self) -> int:
+        """The number of variants that are graded at this moment."""
+        return min(self.engine.slots, sum(not future.done() for future in self.futures))
+
+    def results(self) -> list[Result]:
+        """Wait for the result of each variant, and return them in the order of the variants."""
+        return [_result_of(future) for future in self.futures]
+
+
+class Rounds:
+    """Grades rounds of variants one after the other, about `jobs` variants at the same time.
+
+    The engine of the next round starts, which takes seconds, while variants of earlier rounds are still graded.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._open: list[Round] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        with ExitStack() as engines:
+            for each in self._open:
+                engines.push(each.engine)
+
+    def begin(
+        self, homework: Homework, variants: Sequence[Variant], *, jobs: int | None = None, backwards: bool = False
+    ) -> Round:
+        """Have variants graded as soon as earlier rounds leave a slot free; wait until then.
+
+        Raise what keeps the engine from starting: UsageError if hidden tests cannot be imported.
+        """
+        new = Round(homework, variants, jobs or self._jobs, backwards=backwards)
+        self._open.append(new)
+        new.engine.start()
+        while sum(each.running for each in self._open) >= self._jobs:
+            wait([future for each in self._open for future in each.futures if not future.done()], None, FIRST_COMPLETED)
+        new.engine.pending()
+        new.submit()
+        for each in [each for each in self._open if not each.running]:
+            self._open.remove(each)
+            with each.engine:  # which ends its processes: they hold memory
+                pass
+        return new
+
+
+def _result_of(future: Future[Result]) -> Result:
+    """Wait for a result. If the engine broke, return the result as far as it was graded."""
+    try:
+        return future.result()
+    except EngineError as failure:
+        if failure.result is None:
+            raise
+        return failure.result
 
 
 def _job(homework: Homework, variant: Variant) -> Job:

@@ -11,14 +11,15 @@ hold is a `Gap`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from softmark.authoring.claims import judge
 from softmark.authoring.gaps import Gap, Verification
-from softmark.authoring.handed_out import judge_handed_out
+from softmark.authoring.handed_out import gaps_of_handout
 from softmark.authoring.no_effort import starter, trivial_submissions
 from softmark.authoring.plant import plant
-from softmark.authoring.repetition import judge_repetition
-from softmark.authoring.variants import Variant, grade_variants
+from softmark.authoring.repetition import judge_repetition, repeated
+from softmark.authoring.variants import Round, Rounds, Variant
 from softmark.course.homework import Homework
 from softmark.grading.author_files import load_mistakes
 from softmark.verdict.mistakes import Registry
@@ -27,20 +28,46 @@ __all__ = ["Gap", "Verification", "verify_homeworks"]
 
 
 def verify_homeworks(homeworks: Sequence[Homework], jobs: int) -> list[Verification]:
-    """Grade everything there is to grade, and judge it; several submissions at a time, one homework after the other."""
-    return [
-        _verified(homework, jobs) if homework.reference.is_file() else _unsolved(homework) for homework in homeworks
-    ]
+    """Grade everything there is to grade, about `jobs` submissions at a time, and judge it, in the order given."""
+    with Rounds(jobs) as rounds:
+        trials = [_begin(homework, rounds, jobs) if homework.reference.is_file() else None for homework in homeworks]
+        return [
+            trial.verification() if trial is not None else _unsolved(homework)
+            for homework, trial in zip(homeworks, trials, strict=True)
+        ]
 
 
-def _verified(homework: Homework, jobs: int) -> Verification:
+@dataclass(frozen=True)
+class _Trial:
+    """Everything of one homework that is graded and looked at."""
+
+    homework: Homework
+    registry: Registry
+    first: Round
+    second: Round
+    """Some of the variants once more, in another order."""
+    of_handout: list[tuple[str, str]]
+
+    def verification(self) -> Verification:
+        """Wait for all results, and judge them."""
+        verification = judge(self.homework, self.first.variants, self.registry, self.first.results())
+        judge_repetition(verification, self.homework, self.first, self.second)
+        for subject, what in self.of_handout:
+            verification.add_gap(subject, what)
+        return verification
+
+
+def _begin(homework: Homework, rounds: Rounds, jobs: int) -> _Trial:
+    """Have the variants of a homework graded, and look at its handout meanwhile.
+
+    Few variants are graded twice. Half of the slots are enough for them, because each slot computes anew what is right.
+    """
     registry = load_mistakes(homework)
     variants = _variants(homework, registry)
-    results = grade_variants(homework, variants, jobs)
-    verification = judge(homework, variants, registry, results)
-    judge_repetition(verification, homework, variants, results, jobs)
-    judge_handed_out(verification, homework)
-    return verification
+    first = rounds.begin(homework, variants)
+    of_handout = list(gaps_of_handout(homework))
+    second = rounds.begin(homework, repeated(variants), jobs=(jobs + 1) // 2, backwards=True)
+    return _Trial(homework, registry, first, second, of_handout)
 
 
 def _unsolved(homework: Homework) -> Verification:

@@ -49,7 +49,9 @@ def build(
 
 def verify(
     homeworks: Annotated[list[str] | None, typer.Argument(help="All of them, if none is named.")] = None,
-    jobs: Annotated[int, typer.Option(help="Engines side by side; 0: one for each core.", min=0)] = 0,
+    jobs: Annotated[
+        int, typer.Option(help="Submissions side by side, if memory allows; 0: one for each core.", min=0)
+    ] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Prove that the hidden tests grade: right code keeps its marks, every known mistake is caught and named."""
@@ -85,7 +87,9 @@ def bundle(
             help="The package index of PyTorch's build for the CPU: pip's own has the one for CUDA.", show_default=False
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Engines side by side; 0: one for each core.", min=0)] = 0,
+    jobs: Annotated[
+        int, typer.Option(help="Submissions side by side, if memory allows; 0: one for each core.", min=0)
+    ] = 0,
 ) -> None:
     """Make the zip that is uploaded to Gradescope, once `softmark verify` holds for the homework."""
     chosen = load_homework(homework, course_root())
