@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from softmark.sandbox.wire.protocol import Rule
-from softmark.sandbox.worker.devices import OtherDevice
+from softmark.sandbox.worker import pretended
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.warned import at_the_students_line
 
@@ -27,7 +27,7 @@ def test_points_to_the_line_that_led_there(capsys: pytest.CaptureFixture[str]) -
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = _printed
-        with at_the_students_line(), Guard(RULES).watching("f"), OtherDevice():
+        with at_the_students_line(), Guard(RULES).watching("f"), pretended.on():
             line = deprecated()
     assert capsys.readouterr().out == f"{__file__}:{line} UserWarning\n"
 

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from softmark.verdict import Answer, Category, Failed, Gradients, OpCount, Verdict
+from softmark.sandbox.worker import pretended
+from softmark.verdict import Answer, Category, Code, Failed, Gradients, OpCount, Verdict
 from softmark.verdict.values import map_tensors, tensors_in
 
 
@@ -58,8 +59,9 @@ class InProcess:
         return OpCount(counting.names.total(), counting.names)
 
     def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        own_args, own_kwargs = map_tensors((tuple(args), dict(kwargs)), lambda t: t.to("meta"))
-        return self._run(own_args, own_kwargs)
+        own_args, own_kwargs = map_tensors((tuple(args), dict(kwargs)), pretended.put)
+        with pretended.on():
+            return self._run(own_args, own_kwargs)
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         self.calls += 1
@@ -67,7 +69,8 @@ class InProcess:
             return self.function(*args, **kwargs)
         except Exception as error:
             name = type(error).__name__
-            raise Failed(Verdict(Category.ERROR, f"raised {name}: {error}", exception=name)) from error
+            code = Code.WRONG_DEVICE if "on the same device" in str(error) else Code.EXCEPTION
+            raise Failed(Verdict(Category.ERROR, f"raised {name}: {error}", exception=name, code=code)) from error
 
 
 class Counting(TorchDispatchMode):

@@ -157,6 +157,7 @@ def blocks_of_test(test: TestResult, audience: Audience) -> tuple[Block, ...]:
         said = f"This test gives partial credit: {shown(test.score)} of {shown(test.max_score)}."
         blocks.append(Sentence(Tone.NOTE, said))
     blocks.extend(_carried(test.carried))
+    blocks.extend(_unfollowed(test.unfollowed))
     if test.all_or_nothing and test.outcome is Outcome.FAILED and len(test.cases) > 1:
         blocks.append(Sentence(Tone.NOTE, "All of its cases must be right to earn its points."))
     return tuple(blocks)
@@ -254,6 +255,12 @@ def _carried(names: Sequence[str]) -> Iterable[Sentence]:
     if names:
         own = " and ".join(one_line(name) for name in names)
         yield Sentence(Tone.NOTE, f"Right, given your own {own}: the earlier mistake is not paid for twice.")
+
+
+def _unfollowed(names: Sequence[str]) -> Iterable[Sentence]:
+    if names:
+        own = " and ".join(one_line(name) for name in names)
+        yield Sentence(Tone.NOTE, f"Not judged: whether {own} works on any device. This costs no marks.")
 
 
 def _part_line(part: PartResult, result: Result, sections: Sequence[Section]) -> PartLine:

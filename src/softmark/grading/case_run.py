@@ -126,6 +126,7 @@ def _judged(run: CaseRun) -> CaseResult:
         share=str(share),
         verdicts=verdicts,
         carried=tuple(run.context.carried),
+        unfollowed=tuple(run.context.unfollowed),
         seconds=run.seconds,
         accepted=max((ratio for ratio, category in ratios if category is None), default=0.0),
         refused=min((ratio for ratio, category in ratios if category is Category.VALUE), default=None),

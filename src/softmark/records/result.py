@@ -41,7 +41,8 @@ class Outcome(StrEnum):
 class CaseResult(Record, frozen=True):
     """One parametrised case. Its share of the test is exact, as "2/3"; its score is that in rounded points.
 
-    `carried` names the student's own earlier functions by whose answers this one was found right.
+    `carried` names the student's own earlier functions by whose answers this one was found right, `unfollowed` those
+    for which the pretended device did not tell whether they work on any device.
     """
 
     id: str
@@ -50,6 +51,7 @@ class CaseResult(Record, frozen=True):
     score: float = 0.0
     verdicts: tuple[Verdict, ...] = ()
     carried: tuple[str, ...] = ()
+    unfollowed: tuple[str, ...] = ()
     seconds: float = 0.0
     accepted: float = 0.0
     """The largest error, in tolerances, of an answer that was accepted."""
@@ -93,6 +95,11 @@ class TestResult(Record, frozen=True):
     def carried(self) -> tuple[str, ...]:
         """Return the student's own earlier functions by which this test was judged, each once."""
         return tuple(dict.fromkeys(name for case in self.cases for name in case.carried))
+
+    @property
+    def unfollowed(self) -> tuple[str, ...]:
+        """Return the functions of which it is not known whether they work on any device, each once."""
+        return tuple(dict.fromkeys(name for case in self.cases for name in case.unfollowed))
 
 
 class PartResult(Record, frozen=True):

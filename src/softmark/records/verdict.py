@@ -58,6 +58,8 @@ class Code(StrEnum):
     WRONG_ARGUMENTS = "wrong-arguments"
     """The function does not take the arguments that the handout names."""
     EXCEPTION = "exception"
+    WRONG_DEVICE = "wrong-device"
+    """The code raises an exception because of the device that a tensor is on."""
     ENDLESS_RECURSION = "endless-recursion"
     NOT_PLAIN = "not-plain"
     """The answer is no value that can leave the student's process."""

@@ -53,8 +53,34 @@ _CODES = {
     "SignatureMismatch": Code.WRONG_ARGUMENTS,
 }
 
-_DEVICES = re.compile(r"(cpu|meta|cuda:\d), expected (meta|cuda:\d)")
-_MIXED = re.compile(r"all tensors to be on the same device.*?\b(cpu|meta|cuda:\d)\b.*?\b(cpu|meta|cuda:\d)\b")
+_ANSWERED = re.compile(r"(cpu|meta|cuda:\d), expected (meta|cuda:\d)")
+_OF_DEVICES = (
+    (
+        re.compile(
+            r"tensors (?:to be on|are not at) the same device.*?\b(cpu|meta|cuda:\d)\b.*?\b(cpu|meta|cuda:\d)\b"
+        ),
+        "uses tensors on {} and {} together: create new ones with device=x.device",
+    ),
+    (
+        re.compile(r"can't convert (meta|cuda:\d) device type tensor to numpy"),
+        "makes a numpy array of a tensor on {}: use torch's functions, or .cpu() before and .to(x.device) after",
+    ),
+    (
+        re.compile(r"Expected a '(cpu|meta|cuda)' device type for generator but found '(cpu|meta|cuda)'"),
+        "draws random numbers on {} with a generator of {}: create it with torch.Generator(device=x.device)",
+    ),
+    (
+        re.compile(r"indices should be either on (cpu|meta|cuda:\d) or on the same device as the indexed tensor"),
+        "indexes a tensor on {} with one on another device: create it with device=x.device",
+    ),
+    (
+        re.compile(r"'lengths' argument should be a 1D CPU int64 tensor, but got .*?\b(meta|cuda:\d)\b"),
+        "gives pack_padded_sequence lengths on {}, where it takes them on the CPU: write lengths.cpu()",
+    ),
+    (re.compile(r"is only implemented on CPU tensors"), "uses what works on the CPU only: use torch's functions"),
+    (re.compile(r"CUDA|NVIDIA"), "asks for a GPU, and there is none here: create tensors on the device of the input"),
+)
+"""Exceptions that torch raises because of a tensor's device, and what to tell of them."""
 
 _SIGNALS: dict[int, str] = {
     signal.SIGSEGV: "crashed with a segmentation fault (it touched memory that is not its own)",
@@ -84,7 +110,7 @@ def failed_reply(reply: FailedReply, request: Request | None) -> StudentFailure:
             return StudentFailure(Category.ERROR, fact, code=Code.NOT_DEFINED)
         case "type":
             return StudentFailure(Category.TYPE, no_plain_value(detail), staff=detail, code=Code.NOT_PLAIN)
-        case "device" if _DEVICES.fullmatch(detail):
+        case "device" if _ANSWERED.fullmatch(detail):
             return StudentFailure(Category.DEVICE, f"returned a tensor on {detail}: create it with device=x.device")
         case "forbidden":
             fact = "uses a function that is not allowed here"  # only the homework's own list may say which one
@@ -114,9 +140,11 @@ def malformed(what: str) -> StudentFailure:
 
 def from_exception(raised: Raised) -> StudentFailure:
     """Return the failure of code that raised this exception."""
-    fact = _PLAIN_WORDS.get(raised.cls) or _cause(raised) or f"raised {class_name(raised)}"
+    of_device = _of_device(raised)
+    fact = _PLAIN_WORDS.get(raised.cls) or _cause(raised) or of_device or f"raised {class_name(raised)}"
     detail = "" if raised.cls == "NotImplementedError" else message_of(raised, fact)
-    return StudentFailure(Category.ERROR, fact, detail, raised, code=_CODES.get(raised.cls, Code.EXCEPTION))
+    code = _CODES.get(raised.cls, Code.WRONG_DEVICE if of_device else Code.EXCEPTION)
+    return StudentFailure(Category.ERROR, fact, detail, raised, code=code)
 
 
 def _cause(raised: Raised) -> str | None:
@@ -128,16 +156,19 @@ def _cause(raised: Raised) -> str | None:
         return "changes in place a tensor that the gradient still needs: compute a new tensor instead"
     if raised.cls in ("ModuleNotFoundError", "ImportError"):
         return "imports something that is not available here"
-    mixed = _MIXED.search(message)
-    if raised.cls == "RuntimeError" and mixed:
-        return f"uses tensors on {mixed[1]} and {mixed[2]} together: create new ones with device=x.device"
-    if raised.cls in ("AssertionError", "RuntimeError") and ("CUDA" in message or "NVIDIA" in message):
-        return "asks for a GPU, and there is none here: create tensors on the device of the input"
     if raised.cls in ("PermissionError", "OSError", "URLError", "gaierror") and (
         "urlopen" in message or "Errno 13" in message or "Errno 1]" in message
     ):
         return f"raised {class_name(raised)}: the network and files outside the working directory are not available"
     return None
+
+
+def _of_device(raised: Raised) -> str | None:
+    """Return the cause of an exception that torch raises because of a tensor's device."""
+    if raised.cls not in ("RuntimeError", "TypeError", "AssertionError", "AcceleratorError"):
+        return None
+    found = ((text, known.search(raised.message)) for known, text in _OF_DEVICES)
+    return next((text.format(*match.groups()) for text, match in found if match), None)
 
 
 def message_of(raised: Raised | None, fact: str) -> str:

@@ -98,6 +98,8 @@ class TestContext:
     excused: list[str] = field(default_factory=list)
     """Earlier functions of the student's that fail a check, which was therefore not charged here."""
     carried_checks: int = 0
+    unfollowed: list[str] = field(default_factory=list)
+    """Functions of the student's that could not be followed on the pretended device: this is not judged."""
     expected_bytes: int = 0
     """Size of the right answer to the call that is being made, 0 where it is not known: it bounds the student's."""
     generator: torch.Generator = field(init=False, repr=False)

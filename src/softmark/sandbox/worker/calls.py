@@ -6,7 +6,7 @@ count_ops  how many torch operations the call dispatched, by name
 weights    the state_dict or the parameters of a module object, by name; with weights given, they are loaded first and
            the module takes their dtype
 mode       train() or eval() on a module object
-on_meta    the call on tensors of another device than the CPU, be it a pretended one (devices.py), so that a
+on_meta    the call on tensors of another device than the CPU, be it a pretended one (pretended.py), so that a
            tensor made on a fixed device shows with no GPU present
 
 On another device than the CPU (devices.py) all but on_meta do the same there.
@@ -17,7 +17,6 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable
-from contextlib import nullcontext
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -53,32 +52,32 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
     kwargs = {name: _unwrap(submission, value) for name, value in given[1].items()}
     if call.how not in ("weights", "mode"):
         _check_signature(function, args, kwargs)
-    before = _copied(given) if call.watch else None
     guarded = submission.guard.watching(_root_name(submission, call.target))
-    elsewhere = call.how == "on_meta"
-    with at_the_students_line(), guarded, nullcontext() if elsewhere else device.running():
-        match call.how:
-            case "plain":
-                done = {"value": function(*args, **kwargs)}
-            case "vjp":
-                done = _vjp(function, owner, args, kwargs, device.send(call.cotangent))
-            case "count_ops":
-                done = _count_ops(function, args, kwargs)
-            case "on_meta":
-                done = _elsewhere(function, owner, args, kwargs, device, submission)
-            case "weights":
-                done = _weights(_module(owner), *args)
-            case "mode":
-                _module(owner).train(args[0])
-                done = {"value": None}
-    if inspect.isclass(function):
-        if isinstance(done["value"], nn.Module):
-            device.settle(done["value"])
-        done["value"] = submission.keep(done["value"], call.id)
-    elif device.name != CPU and call.how in _COMPUTES and (owner is not None or tensors_in(given)):
-        device.require(done["value"])
-    if call.how == "plain":
-        done["changed"] = _changed(before, given) if before is not None else {}
+    with device.running():
+        before = _copied(given) if call.watch else None
+        with at_the_students_line(), guarded:
+            match call.how:
+                case "plain":
+                    done = {"value": function(*args, **kwargs)}
+                case "vjp":
+                    done = _vjp(function, owner, args, kwargs, device.send(call.cotangent))
+                case "count_ops":
+                    done = _count_ops(function, args, kwargs)
+                case "on_meta":
+                    done = _elsewhere(function, owner, args, kwargs, device, submission)
+                case "weights":
+                    done = _weights(_module(owner), *args)
+                case "mode":
+                    _module(owner).train(args[0])
+                    done = {"value": None}
+        if inspect.isclass(function):
+            if isinstance(done["value"], nn.Module):
+                device.settle(done["value"])
+            done["value"] = submission.keep(done["value"], call.id)
+        elif device.name != CPU and call.how in _COMPUTES and (owner is not None or tensors_in(given)):
+            device.require(done["value"])
+        if call.how == "plain":
+            done["changed"] = _changed(before, given) if before is not None else {}
     return RESULTS[call.how](**device.fetch(done))
 
 
@@ -249,10 +248,9 @@ def _elsewhere(
     """Call on the device in use if it is not the CPU, where everything is in its place."""
     elsewhere = Pretended() if device.name == CPU else device
     _run_stand_ins_on(elsewhere, submission)
-    if owner is not None:
-        elsewhere.settle(owner)
+    modules = [thing for thing in (owner, *args, *kwargs.values()) if isinstance(thing, nn.Module)]
     args, kwargs = elsewhere.send((args, kwargs))
-    with elsewhere.running():
+    with elsewhere.running(modules):
         value = function(*args, **kwargs)
     return {"value": map_tensors(value, lambda tensor: _describe(tensor) if elsewhere.holds(tensor) else tensor)}
 

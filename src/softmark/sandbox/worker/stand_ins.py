@@ -125,7 +125,9 @@ class _Question:
         there = [self._device.holds(tensor) for tensor in tensors_in(inputs)]
         of_size = [self._device.holds(tensor) for tensor in tensors_in(inputs) if tensor.dim()]
         if any(of_size) and not all(of_size):
-            raise RuntimeError("Expected all tensors to be on the same device, but found at least two devices")
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found two, {self._device.name} and cpu!"
+            )
         self._there = any(there)
         args, kwargs, state = map_tensors(self._device.fetch(inputs), _snapshot)
         of = Object(made[0], made[1], state, made[2]) if made is not None else None

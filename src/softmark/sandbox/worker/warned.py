@@ -1,6 +1,6 @@
 """Warnings that torch raises while a student's function is watched: they belong to the student's line.
 
-Whatever watches torch calls (forbidden.py, devices.py, the counting of operations) stands between the student's
+Whatever watches torch calls (forbidden.py, pretended.py, the counting of operations) stands between the student's
 line and torch, and the interpreter takes the nearest line of Python for the one that is warned of.
 """
 

@@ -1,0 +1,88 @@
+"""Says where an operator of torch works, given tensors of the CPU and of a pretended device (pretended.py).
+
+As on a graphics card: all tensors must be on the same device, except where torch reads one as a number, an index or a
+length, or copies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+HERE, THERE = torch.device("cpu"), torch.device("meta")
+
+_TAKE_ANY = {"copy", "_copy_from", "_copy_from_and_resize", "_foreach_copy", "fill"}
+_TAKE_ANY_NUMBER = {"masked_fill", "index_fill"}
+"""Operators whose last argument may be a single number of any device."""
+_TAKE_NUMBERS = {"floor_divide", "rsub", "mse_loss", "huber_loss", "smooth_l1_loss", "isclose", "where"} | {
+    *("__and__", "__or__", "__xor__", "__lshift__", "__rshift__")
+}
+"""Operators that take a single number of the CPU, besides those that torch calls pointwise."""
+_INDEXED = {"index", "index_put", "_index_put_impl", "_unsafe_index", "_unsafe_index_put"}
+_LENGTHS_ON_CPU = {"_pack_padded_sequence", "_pad_packed_sequence", "lstm", "gru", "rnn_tanh", "rnn_relu"}
+
+
+def device_of_result(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[torch.Tensor]
+) -> torch.device:
+    """Return where an operator works. Raise what torch raises if CUDA would not take its tensors together."""
+    name = func.overloadpacket.__name__.removesuffix("_")
+    if name == "_pack_padded_sequence" and args[1].device == THERE:
+        raise RuntimeError("'lengths' argument should be a 1D CPU int64 tensor, but got a tensor on meta")
+    if all(tensor.device == THERE for tensor in given):
+        return THERE
+    if name in _TAKE_ANY:
+        return args[0].device  # type: ignore[no-any-return]
+    if name in _INDEXED and args[0].device != THERE and any(one.device == THERE for one in tensors_in(args[1])):
+        raise RuntimeError("indices should be either on cpu or on the same device as the indexed tensor (cpu)")
+    exempt = {id(tensor) for tensor in _exempt(name, func, args, kwargs)}
+    devices = {tensor.device for tensor in given if id(tensor) not in exempt}
+    if len(devices) > 1:
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, meta and cpu!"
+        )
+    return devices.pop()
+
+
+def _exempt(name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    """Return the arguments of an operator that may be on another device than the rest."""
+    if name in _LENGTHS_ON_CPU:
+        return tensors_in(args[1])
+    if name in _TAKE_ANY_NUMBER:
+        return tensors_in(args[-1])
+    if name in _INDEXED:
+        return tensors_in(args[1]) + [value for value in tensors_in(args[2:3]) if not value.dim()]
+    if torch.Tag.pointwise not in func.tags and name not in _TAKE_NUMBERS:
+        return []
+    written = {id(tensor) for tensor in _written(func, args, kwargs)}
+    given = tensors_in((args, kwargs))
+    return [one for one in given if one.device != THERE and not one.dim() and id(one) not in written]
+
+
+def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    changed = [
+        args[position] if position < len(args) else kwargs.get(argument.name)
+        for position, argument in enumerate(func._schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    return tensors_in(changed)
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """Return the tensors in the arguments of an operator."""
+    found: list[torch.Tensor] = []
+    mapped(value, found.append)
+    return found
+
+
+def mapped(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
+    """Return arguments of an operator with their tensors changed."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)(mapped(item, change) for item in value)
+    if type(value) is dict:
+        return {key: mapped(item, change) for key, item in value.items()}
+    return value

@@ -1,0 +1,338 @@
+"""A pretended device: torch itself has these tensors elsewhere, and no second device is needed. Runs in the worker.
+
+A tensor of it is an ordinary tensor of torch's "meta" device, which has shapes and no numbers. Its storage carries the
+numbers, as a storage in main memory. While the device is on, a mode below autograd gets every operator: it hands the
+operator the numbers, and puts what comes back on the device. So nothing of Python's has to keep a mark. A view shares
+its storage, and nn.Parameter, Variable, as_subclass, detach, torch.jit.script, vmap and autograd handle a tensor that
+really is elsewhere. Values can be read, so code whose shapes depend on them works.
+
+An operator that gets tensors of both devices is refused in torch's words, except where CUDA allows it: single numbers
+in pointwise operators, indices, lengths of sequences, and copies. What torch decides by the name of the meta device
+before any operator runs is put right by a second mode (`_Functions`). Whatever cannot be followed raises CannotFollow.
+
+Other ways were tried. A mark in Python is lost wherever C++ makes the Python object. FakeTensorMode has no numbers, and
+its tensors have a class of their own. A backend of Python's (privateuse1) makes autograd start a thread, for which it
+is too late once a first gradient was computed on the CPU, and it moves no parameter in place.
+
+It uses private parts of torch, and is tested with the versions in TESTED.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import pickle
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from softmark.sandbox.worker.mixed_devices import HERE, THERE, device_of_result, mapped, tensors_in
+
+TESTED = ("2.13",)
+"""Versions of torch with which the tests of this module have passed."""
+
+_NUMBERS, _COUNTERPART = "_softmark_numbers", "_softmark_counterpart"
+
+
+class CannotFollow(Exception):
+    """The pretended device cannot do what code asks of it. This says nothing against the code."""
+
+
+def put(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor on the device, with the same numbers in the same memory."""
+    if tensor.device == THERE:
+        return tensor
+    if tensor.layout is torch.sparse_coo:
+        return _sparse(tensor, put)
+    _require_plain(tensor)
+    if tensor._is_zerotensor():  # forward-mode AD has zeros without any memory
+        tensor = tensor.clone()
+    return _over(_counterpart(tensor.untyped_storage()), tensor)
+
+
+def fetch(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor in main memory, with the same numbers in the same memory."""
+    if tensor.device != THERE:
+        return tensor
+    if tensor.layout is torch.sparse_coo:
+        return _sparse(tensor, fetch)
+    _require_plain(tensor)
+    storage = tensor.untyped_storage()
+    numbers = getattr(storage, _NUMBERS, None)
+    if numbers is None:
+        if storage.nbytes():
+            raise CannotFollow("a tensor was made where the pretended device is not seen: it has no numbers")
+        numbers = _joined(storage, _storage(0, HERE))
+    return _over(numbers, tensor)
+
+
+def _counterpart(numbers: torch.UntypedStorage) -> torch.UntypedStorage:
+    """Return the storage on the device that has these numbers: one and the same for all views of them."""
+    known = getattr(numbers, _COUNTERPART, None)
+    storage: torch.UntypedStorage | None = known() if known is not None else None
+    if storage is None:
+        storage = _storage(numbers.nbytes(), THERE)
+        _joined(storage, numbers)
+    elif storage.nbytes() < numbers.nbytes():
+        storage.resize_(numbers.nbytes())
+    return storage
+
+
+def _storage(size: int, device: torch.device) -> torch.UntypedStorage:
+    return torch.UntypedStorage(size, device=device)  # type: ignore[no-untyped-call]
+
+
+def _joined(storage: torch.UntypedStorage, numbers: torch.UntypedStorage) -> torch.UntypedStorage:
+    setattr(storage, _NUMBERS, numbers)
+    setattr(numbers, _COUNTERPART, weakref.ref(storage))
+    return numbers
+
+
+def _over(storage: torch.UntypedStorage, like: torch.Tensor) -> torch.Tensor:
+    """Return a tensor over a storage that is as `like` is over its own."""
+    made = torch.empty(0, dtype=like.dtype, device=storage.device)
+    made.set_(storage, like.storage_offset(), like.size(), like.stride())
+    if like.is_conj():
+        torch._C._set_conj(made, True)
+    if like.is_neg():
+        torch._C._set_neg(made, True)
+    return made
+
+
+def _sparse(tensor: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    made: torch.Tensor = torch.ops.aten._sparse_coo_tensor_with_dims_and_tensors(
+        tensor.sparse_dim(),
+        tensor.dense_dim(),
+        tensor.shape,
+        indices := change(tensor._indices()),
+        change(tensor._values()),
+        layout=torch.sparse_coo,
+        device=indices.device,
+        is_coalesced=tensor.is_coalesced(),
+    )
+    return made
+
+
+def _require_plain(tensor: torch.Tensor) -> None:
+    if tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized:
+        raise CannotFollow("the pretended device has dense tensors and sparse ones in COO format only")
+
+
+@contextmanager
+def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
+    """Have the device inside this block, and these modules on it; afterwards they are as if nothing had been."""
+    inner = [child for module in modules for child in module.modules()]
+    if any(isinstance(module, torch.jit.ScriptModule) for module in inner):
+        raise CannotFollow("a module that torch.jit has compiled does not move to the pretended device")
+    own = ((module.__dict__, module._parameters, module._buffers, module._modules) for module in inner)
+    before = [(entries, dict(entries)) for dictionaries in own for entries in dictionaries]
+    operators = _Operators()  # type: ignore[no-untyped-call]
+    functions = _Functions(operators)
+    generator, torch.Generator = torch.Generator, _Generator  # type: ignore[misc]
+    copyreg.pickle(torch.Tensor, _reduced)
+    try:
+        with operators, functions:
+            for module in modules:
+                module.to(THERE)
+            yield
+    except RuntimeError as error:
+        raise operators.refused or error from None
+    finally:
+        torch.Generator = generator  # type: ignore[misc]
+        copyreg.dispatch_table.pop(torch.Tensor, None)
+        if modules:
+            for pair in reversed(functions.moved):
+                torch._C._swap_tensor_impl(*pair)
+            for entries, kept in before:
+                entries.clear()
+                entries.update(kept)
+
+
+def _reduced(tensor: torch.Tensor) -> Any:
+    """Return what copy.copy and pickle make the tensor of again."""
+    if tensor.device == THERE:
+        return put, (fetch(tensor),)
+    return tensor.__reduce_ex__(pickle.DEFAULT_PROTOCOL)  # type: ignore[no-untyped-call]
+
+
+class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Gives operators the numbers of tensors that are elsewhere."""
+
+    generator: torch.Generator | None = None
+    """The generator that the function of Python's was given: C++ makes another object of it on the way here."""
+    refused: RuntimeError | None = None
+    """The last refusal. TorchScript keeps the words of an exception of Python's for itself."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Return False: nothing is compiled here, and the default would import torch's compiler for a second."""
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        given = tensors_in((args, kwargs))
+        away = any(tensor.device == THERE for tensor in given)
+        target = kwargs.get("device")
+        if func.overloadpacket is torch.ops.aten.set_ or (not away and target != THERE and self.generator is None):
+            return func(*args, **kwargs)  # set_ takes storages, which have their numbers with them
+        if torch.is_inference_mode_enabled():
+            with self:  # elsewhere, operators that are made of others arrive as these
+                made = func.decompose(*args, **kwargs)
+            if made is not NotImplemented:
+                return made
+        try:
+            place = target or (device_of_result(func, args, kwargs, given) if away else HERE)
+            self._require_generator(kwargs, place)
+        except RuntimeError as error:
+            self.refused = error
+            raise
+        if func is torch.ops.aten._fused_sdp_choice.default:
+            return 0  # the formula: other choices are kernels of one device
+        return _on_numbers(func, args, {**kwargs, "device": HERE} if target == THERE else kwargs, given, place)
+
+    def _require_generator(self, kwargs: dict[str, Any], device: torch.device) -> None:
+        """Raise what torch raises if random numbers are asked of a generator of the other device."""
+        if kwargs.get("generator") is not None and self.generator is not None and self.generator.device != device:
+            raise RuntimeError(
+                f"Expected a '{device.type}' device type for generator but found '{self.generator.device.type}'"
+            )
+
+
+def _on_numbers(
+    func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[torch.Tensor], place: torch.device
+) -> Any:
+    """Run an operator on the numbers of tensors, and return the result in its place."""
+    inside = [(tensor, fetch(tensor)) for tensor in given]
+    numbers = {id(tensor): one for tensor, one in inside}
+    originals = {id(one): tensor for tensor, one in inside}
+    arguments = mapped((args, kwargs), lambda tensor: numbers[id(tensor)])
+    value = func(*arguments[0], **arguments[1])
+    if func._schema.is_mutable:
+        for tensor, one in inside:
+            _take_shape(tensor, one)
+    if func is torch.ops.aten._pack_padded_sequence.default:
+        return put(value[0]), value[1]  # how many sequences there are at each step is counted on the CPU
+    return mapped(value, lambda one: originals[id(one)] if id(one) in originals else _at(place, one))
+
+
+def _at(place: torch.device, result: torch.Tensor) -> torch.Tensor:
+    return put(result) if place == THERE else result
+
+
+def _take_shape(tensor: torch.Tensor, numbers: torch.Tensor) -> None:
+    """Give a tensor the shape that an operator has given to its numbers (`squeeze_`, `resize_`, `out=`)."""
+    if tensor is numbers or tensor.layout is not torch.strided:
+        return
+    known = getattr(tensor.untyped_storage(), _NUMBERS)
+    storage = numbers.untyped_storage()
+    same = known is storage and tensor.untyped_storage().nbytes() >= storage.nbytes()
+    if not same or _geometry(tensor) != _geometry(numbers):
+        tensor.set_(_counterpart(storage), *_geometry(numbers))
+
+
+def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
+    return tensor.storage_offset(), tensor.size(), tensor.stride()
+
+
+class _Generator(torch.Generator):
+    """A generator of random numbers, here or elsewhere: all numbers are drawn on the CPU."""
+
+    away = False
+
+    def __new__(cls, device: Any = HERE) -> _Generator:
+        away = torch.device(device) == THERE
+        made = super().__new__(cls, device=HERE if away else device)  # type: ignore[call-arg]
+        made.away = away
+        return made
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        return THERE if self.away else super().device
+
+
+class _Functions(TorchFunctionMode):
+    """Puts right what torch decides of a tensor of the meta device before any operator runs."""
+
+    def __init__(self, operators: _Operators) -> None:
+        super().__init__()
+        self._operators = operators
+        self.moved: list[tuple[torch.Tensor, torch.Tensor]] = []
+        """Tensors that were moved in place, each with the tensor that has its place now."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func in _FROM_DATA:
+            return _from_data(func, args, kwargs)
+        if func == _IS_META:
+            return False  # "no numbers", for torch's own Python code
+        if func is torch._has_compatible_shallow_copy_type:
+            return func(*args) or {args[0].device, args[1].device} == {HERE, THERE}
+        if func == _SET_DATA and args[0].device != args[1].device:
+            return self._replace(*args)
+        if func in _INDEXES and args[0].device == THERE:
+            return func(args[0], _index(args[1]), *args[2:])
+        if func is torch.Tensor.__format__:
+            return format(fetch(args[0]), *args[1:])
+        if func in _ON_CPU_ONLY and args[0].device == THERE:
+            raise TypeError(f"{func.__name__} is only implemented on CPU tensors")
+        self._operators.generator = kwargs.get("generator")
+        return func(*args, **kwargs)
+
+    def _replace(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
+        """Set `tensor.data` to a tensor of the other device: any reference to the tensor sees it there."""
+        if not tensor.is_leaf:
+            raise CannotFollow("only a leaf of the graph can be moved to the pretended device by its .data")
+        moved = value.detach().requires_grad_(tensor.requires_grad)
+        if tensor.grad is not None:
+            moved.grad = tensor.grad.to(value.device)
+        try:
+            torch._C._swap_tensor_impl(tensor, moved)
+        except RuntimeError as error:
+            raise CannotFollow(f"a tensor that torch cannot replace: {error}") from error
+        self.moved.append((tensor, moved))
+
+
+_IS_META, _SET_DATA = torch.Tensor.is_meta.__get__, torch.Tensor.data.__set__  # type: ignore[attr-defined]
+_INDEXES = {torch.Tensor.__getitem__, torch.Tensor.__setitem__}
+_ON_CPU_ONLY = {torch.Tensor.apply_, torch.Tensor.map_}
+_FROM_DATA = {torch.tensor, torch.as_tensor, torch.asarray, torch.Tensor.new_tensor}
+"""Functions that make no numbers for the meta device, and ask no operator for them."""
+
+
+def _from_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make a tensor of lists, numbers or arrays in main memory, and move it then."""
+    like = args[0] if func is torch.Tensor.new_tensor else None
+    rest = args if like is None else args[1:]
+    data = rest[0] if rest else kwargs.get("data", kwargs.get("obj"))
+    if isinstance(data, torch.Tensor):
+        return func(*args, **kwargs)
+    given = {name: value for name, value in kwargs.items() if name not in ("data", "obj", "device", "requires_grad")}
+    if like is not None:
+        given["dtype"] = given.get("dtype") or like.dtype
+    device = kwargs.get("device") or (torch.get_default_device() if like is None else like.device)
+    away = torch.device(device) == THERE
+    make = torch.tensor if like is not None else func
+    made = make(mapped(data, fetch), device=HERE if away else device, **given)
+    return (made.to(THERE) if away else made).requires_grad_(bool(kwargs.get("requires_grad")))
+
+
+def _index(given: Any) -> Any:
+    """Return an index with its lists of numbers as tensors in main memory."""
+    if type(given) is tuple:
+        return tuple(_index(item) for item in given)
+    if type(given) is not list or not _of_numbers(given):
+        return given
+    return torch.tensor(given, dtype=None if given else torch.long, device=HERE)
+
+
+def _of_numbers(given: list[Any]) -> bool:
+    return all(_of_numbers(item) if type(item) is list else type(item) in (bool, int) for item in given)
