@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pwd
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from softmark.batch.journal import Journal
-from softmark.course.digest import exposed
+from softmark.cli import main
+from softmark.course import exposure
+from softmark.course.exposure import exposed
 from softmark.course.homework import load_homework
 from tests.support.classes import FILE, NAME, PATIENCE, RIGHT, grade, hand_in, write_tiny_course
 
@@ -27,6 +31,7 @@ def rights(folder: Path) -> set[str]:
 
 
 CLOSED = {"folder 700", "file 600"}
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a home for somebody else")
 
 
 class TestResults:
@@ -69,6 +74,11 @@ class TestResults:
         assert (tmp_path / "notes.txt").stat().st_mode & 0o777 == 0o644
 
 
+def people(*accounts: tuple[str, int, Path, str]) -> list[pwd.struct_passwd]:
+    """Return accounts: each has a name, an id, a home and a shell."""
+    return [pwd.struct_passwd((name, "x", uid, uid, name, str(home), shell)) for name, uid, home, shell in accounts]
+
+
 class TestHiddenTests:
     @pytest.fixture
     def shared(self) -> Iterator[Path]:
@@ -79,27 +89,82 @@ class TestHiddenTests:
                 path.chmod(0o755 if path.is_dir() else 0o644)
             yield root
 
+    @pytest.fixture
+    def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """The home of Eve, who has an account of this machine."""
+        home = tmp_path / "home"
+        home.mkdir()
+        os.chown(home, 1234, 1234)
+        monkeypatch.setattr(pwd, "getpwall", lambda: people(("eve", 1234, home, "/bin/bash")))
+        return home
+
+    @needs_root
     def test_that_others_can_read(
-        self, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, temporary: Path
+        self,
+        shared: Path,
+        home: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+        temporary: Path,
     ) -> None:
-        """`grade` and `doctor` say so once; the command that is named closes them, and all goes on."""
+        """Grading a class and `doctor` say so once; the command that is named closes them, and all goes on."""
         monkeypatch.setenv("SOFTMARK_COURSE", str(shared))
         command = f"chmod -R o= '{shared}/graders' '{shared}/reference'"
         line = (
             "other users of this machine can read 3 files of graders/ and reference/, where hidden tests and solutions "
             f"are: {command}"
         )
-        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "ben": {FILE: RIGHT}})
-        assert run(folder, "-o", tmp_path / "results").stderr == f"softmark: {line}\n"
-        doctor = [grade()[0], "doctor", "--json"]
-        assert line in subprocess.run(doctor, capture_output=True, text=True, check=False).stdout
-        subprocess.run(command, shell=True, check=True)
-        done = run(folder, "-o", tmp_path / "results", "--fresh")
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "other users" not in subprocess.run(doctor, capture_output=True, text=True, check=False).stdout
 
+        def said(words: list[str]) -> tuple[str, str]:
+            monkeypatch.setattr(sys, "argv", words)
+            with pytest.raises(SystemExit) as ended:
+                main()
+            assert not ended.value.code or words[1] == "doctor"
+            return capfd.readouterr()
+
+        doctor = [grade()[0], "doctor", "--json"]
+        folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "ben": {FILE: RIGHT}})
+        _, err = said(grade(folder, "-o", tmp_path / "results"))
+        assert err == f"softmark: {line}\n"
+        assert line in said(doctor)[0]
+        assert said(grade(folder / "ada" / FILE))[1] == ""
+        assert said(grade(hand_in(shared / "trial", {"ada": {FILE: RIGHT}})))[1] == ""
+        subprocess.run(command, shell=True, check=True)
+        assert said(grade(folder, "-o", tmp_path / "results", "--fresh"))[1] == ""
+        assert "other users" not in said(doctor)[0]
+
+    @needs_root
+    def test_where_nobody_else_has_an_account(self, shared: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Services have no shell or no home, and under sudo the user's own account is no other person's."""
+        homeworks = [load_homework(NAME, shared)]
+        assert exposed(homeworks)
+        monkeypatch.setenv("SUDO_UID", "1234")
+        assert exposed(homeworks) == ""
+        monkeypatch.delenv("SUDO_UID")
+        services = people(
+            ("web", 1234, home, "/usr/sbin/nologin"),
+            ("print", 1234, home / "gone", "/bin/sh"),
+            ("scan", 1235, home, "/bin/sh"),
+            ("mail", 8, home, "/bin/sh"),
+        )
+        monkeypatch.setattr(pwd, "getpwall", lambda: services)
+        assert exposed(homeworks) == ""
+
+    def test_where_accounts_are_a_networks(self, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nobody knows who has one."""
+        services = tmp_path / "nsswitch.conf"
+        monkeypatch.setattr(exposure, "_NAME_SERVICES", services)
+        monkeypatch.setattr(pwd, "getpwall", list)
+        homeworks = [load_homework(NAME, shared)]
+        services.write_text("passwd: files systemd\ngroup: files sss\n")
+        assert exposed(homeworks) == ""
+        services.write_text("passwd: files sss\n")
+        assert "can read 3 files" in exposed(homeworks)
+
+    @needs_root
     @pytest.mark.parametrize("closed", ["..", ".", "graders", f"graders/{NAME}"])
-    def test_behind_a_closed_folder(self, closed: str, shared: Path) -> None:
+    def test_behind_a_closed_folder(self, closed: str, shared: Path, home: Path) -> None:
         """A file that others cannot reach is read by none, whatever its own rights are."""
         (shared / closed).chmod(0o700)
         (shared / "reference" / FILE).chmod(0o600)

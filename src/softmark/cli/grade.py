@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from softmark.cli.conventions import DeviceChoice, Isolation
-from softmark.course.digest import exposed
+from softmark.course.exposure import exposed
 from softmark.course.homework import course_root, load_homework
 from softmark.engines.device import choose
 from softmark.engines.local import LocalEngine
@@ -52,7 +52,8 @@ def grade(
     if json and not one:
         raise UsageError("--json is for one file; of a class, softmark keeps submissions/ID/results.json in -o")
     chosen = choose(device.value)
-    for line in (chosen.line, exposed([homework])):
+    of_the_course = all(path.resolve().is_relative_to(root) for path in paths)
+    for line in (chosen.line, "" if one or of_the_course else exposed([homework])):
         if line:
             typer.echo(f"softmark: {line}", err=True)
     spec = GradingSpec.of(homework, isolation.value, timeout, chosen.name)

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from softmark.cli.conventions import FAULT, FINDINGS, DeviceChoice, Isolation
-from softmark.course.digest import exposed
+from softmark.course.exposure import exposed
 from softmark.course.homework import Homework, course_root, homework_names, load_homework
 from softmark.engines.device import choose
 from softmark.engines.local import LocalEngine
