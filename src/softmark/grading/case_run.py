@@ -12,7 +12,9 @@ This is decided here and nowhere else:
 
 from __future__ import annotations
 
+import contextlib
 import math
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -91,6 +93,11 @@ class CaseRun:
         if isinstance(fault, GraderFault):
             return isinstance(fault, UnsendableRequest)
         return fault is not None and not isinstance(fault, OSError | MemoryError)
+
+    def forget_answers(self) -> None:
+        """Forget the student's answers, which the variables of the frames hold that an exception passed through."""
+        for error in self.errors:
+            _let_go(error)
 
     def result(self) -> CaseResult:
         """Return the result of the case."""
@@ -223,3 +230,16 @@ def _causes(failed: Sequence[CaseRun], part: Sequence[CaseRun], registry: Regist
     verdicts = [verdict for run in failed for verdict in run.verdicts]
     causes = common_causes(verdicts, passed, registry, raised)
     return tuple(cause for cause in causes if cause.direct) or causes
+
+
+def _let_go(error: BaseException) -> None:
+    """Forget the variables of every frame that an exception passed through: they hold the student's answers."""
+    unseen, seen = [error], set[int]()
+    while unseen:
+        error = unseen.pop()
+        seen.add(id(error))
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            with contextlib.suppress(RuntimeError):  # it is still running
+                frame.clear()
+                frame.f_locals  # noqa: B018 - pytest has looked here, which keeps a copy of the variables: renew it
+        unseen += [other for other in (error.__cause__, error.__context__) if other and id(other) not in seen]

@@ -24,6 +24,7 @@ from softmark.grading.closing import closed, not_loadable
 from softmark.grading.job import Job
 from softmark.grading.own_time import OwnTime, naming, running
 from softmark.grading.pytest_runner import PytestRunner
+from softmark.grading.repeat import Repeats, repeat
 from softmark.grading.resolved_names import check_names
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
 from softmark.intake.model import SubmittedFiles
@@ -66,6 +67,8 @@ class Tests:
     be the answer. Each case is run once, because the student may be in it with a debugger."""
     backwards: bool = False
     """Run the cases of each part in reverse order. `verify` finds tests that depend on each other in this way."""
+    repeats: Repeats | None = None
+    """The tests that can be repeated for the next submission without their own code. None where there is no next."""
     right_with_reference: set[str] = field(default_factory=set)
     """Cases that stumbled over an answer, were run with the reference, and passed."""
 
@@ -124,7 +127,7 @@ def hidden_tests(
     check_names(homework)
     mistakes = MistakesOnDemand(homework)
     name = partial(name_part, registry=mistakes)
-    return Tests(homework, specs, by_test(items), runner, name, mistakes, backwards=backwards)
+    return Tests(homework, specs, by_test(items), runner, name, mistakes, backwards=backwards, repeats=Repeats())
 
 
 def judge_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: Apart) -> CaseRun:
@@ -169,7 +172,14 @@ def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: A
     session.own_time.begin(running(item.nodeid))
     session.begin(spec.part, item.nodeid, shown=spec.visibility == "visible")
     run = CaseRun(spec, context)
-    tests.runner.run_case(item, run, session)
+    steps = tests.repeats.steps(item.nodeid) if tests.repeats is not None else None
+    if steps is not None:
+        repeat(steps, item, run, session)
+    else:
+        context.steps = []
+        tests.runner.run_case(item, run, session)
+        if tests.repeats is not None:
+            tests.repeats.learn(item.nodeid, run, session)
     return run
 
 

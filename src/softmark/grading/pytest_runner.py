@@ -11,7 +11,6 @@ import contextlib
 import os
 import sys
 import time
-import traceback
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -67,14 +66,14 @@ class PytestRunner:
         self.subtests_of.pop(item.nodeid, None)
         item.config.stash[failed_subtests_key].clear()  # what an earlier run of the case has left
         run.name = case_id(item)
+        run.context.body = getattr(item.obj, "__code__", None) if isinstance(item, pytest.Function) else None
         start = time.monotonic()
         try:
             with activate(run.context):
                 runtestprotocol(item, log=False)
         finally:
             self._session = self._run = None
-        for error in run.errors:
-            _let_go(error)
+        run.forget_answers()
         run.seconds = time.monotonic() - start
 
     @pytest.hookimpl(wrapper=True)
@@ -200,16 +199,3 @@ def _modules_of(tests: Path) -> dict[str, ModuleType]:
     files = {name: str(getattr(module, "__file__", None)) for name, module in sys.modules.items()}
     inside = f"{tests}{os.sep}"
     return {name: sys.modules[name] for name, file in files.items() if f"{file}{os.sep}".startswith(inside)}
-
-
-def _let_go(error: BaseException) -> None:
-    """Forget the variables of every frame that an exception passed through: they hold the student's answers."""
-    unseen, seen = [error], set[int]()
-    while unseen:
-        error = unseen.pop()
-        seen.add(id(error))
-        for frame, _ in traceback.walk_tb(error.__traceback__):
-            with contextlib.suppress(RuntimeError):  # it is still running
-                frame.clear()
-                frame.f_locals  # noqa: B018 - pytest has looked here, which keeps a copy of the variables: renew it
-        unseen += [other for other in (error.__cause__, error.__context__) if other and id(other) not in seen]

@@ -37,6 +37,11 @@ class CapturedSetters:
         self._score = score
         self._leaderboard_value = leaderboard_value
 
+    @property
+    def heard(self) -> bool:
+        """True if a score or a value was set."""
+        return self._score is not None or self._leaderboard_value is not None
+
     def share(self, spec: TestSpec) -> Fraction | None:
         """Return the share of its case, 0 to 1, if `set_score` was called, which takes points of the whole test."""
         if self._score is None:

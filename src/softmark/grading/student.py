@@ -66,6 +66,11 @@ class StudentFunction:
         return self._session.homework.takes.get(self._callee, ())
 
     @property
+    def defined_as(self) -> str | None:
+        """The name by which any submission has this function; None for what belongs to an object."""
+        return self._target if isinstance(self._target, str) and self._method is None else None
+
+    @property
     def _callee(self) -> str:
         """The function or method that a call runs: of a class its constructor."""
         of_a_class = self._method is None and self.name[:1].isupper()

@@ -13,8 +13,9 @@ from softmark.verdict.callee import Answer, StudentCallable, ask, named
 from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.compare import compare
 from softmark.verdict.context import current_test
-from softmark.verdict.expected import expected_for, numeric_leaves
+from softmark.verdict.expected import Expected, expected_for, numeric_leaves
 from softmark.verdict.naming import NAMEABLE, causes_of
+from softmark.verdict.steps import note_step
 
 
 def agree(
@@ -29,13 +30,30 @@ def agree(
     `got` is a student's callable or a value, `want` a reference function or an expected value. Names in `carried`
     are earlier functions of the homework, with the student's versions: an answer that is right given those is right.
     """
-    case = current_test()
     if carried:
         require_called(want, carried)
+    expected = expected_for(want, args, kwargs, current_test().id)
+    _agree(got, expected, args, kwargs, carried)
+    if not carried:
+        note_step(got, expected, (args, kwargs), _agree_again)
+
+
+def _agree_again(got: StudentCallable, expected: Expected) -> None:
+    _agree(got, expected, expected.args, expected.kwargs)
+
+
+def _agree(
+    got: Any,
+    expected: Expected,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    carried: Mapping[str, Callable[..., Any]] | None = None,
+) -> None:
+    """Ask the student's callable and compare; raise `Failed` if the answer is another one."""
+    case = current_test()
     name = str(getattr(got, "name", "value")) if callable(got) else "value"
-    expected = expected_for(want, args, kwargs, case.id)
     try:
-        with case.expecting(expected.value):
+        with case.expecting(expected.size):
             answer = ask(got, args, kwargs)
     except Failed as failure:
         if failure.verdict.category is Category.ERROR and failure.verdict.exception != "NotImplementedError":
@@ -54,7 +72,7 @@ def agree(
     causes = causes_of(answer.value, expected, case) if nameable else None
     fact = verdict.fact
     if not causes:
-        with case.expecting(expected.value):
+        with case.expecting(expected.size):
             fact += _besides(verdict, got, args, kwargs, answer)
     staff = f"check {len(case.checks)} ({name}) of case {case.id or 'without id'}, seed {case.seed}"
     staff += f", worst error over tolerance {found.ratio:.3g}"

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from softmark.verdict.expected import Expected
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
+from types import CodeType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
 from softmark.records.verdict import Category
-from softmark.verdict.values import size_of
 
 if TYPE_CHECKING:
     from softmark.verdict.expected import Expected
     from softmark.verdict.mistakes import Registry
+    from softmark.verdict.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +98,10 @@ class TestContext:
     """Functions of the student's that could not be followed on the pretended device: this is not judged."""
     expected_bytes: int = 0
     """Size of the right answer to the call that is being made, 0 where it is not known: it bounds the student's."""
+    body: CodeType | None = None
+    """The code of the test function."""
+    steps: list[Step] | None = None
+    """The checks of the test that can be made again without its own code; None if nobody wants to."""
     generator: torch.Generator = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -119,9 +119,9 @@ class TestContext:
         self.checks.append(Check(name, ratio, category, double, expected))
 
     @contextmanager
-    def expecting(self, *values: Any) -> Iterator[None]:
-        """Inside this block, an answer is expected that is as large as these values together."""
-        before, self.expected_bytes = self.expected_bytes, sum(map(size_of, values))
+    def expecting(self, size: int) -> Iterator[None]:
+        """Inside this block, an answer of this size is expected (`values.size_of`)."""
+        before, self.expected_bytes = self.expected_bytes, size
         try:
             yield
         finally:

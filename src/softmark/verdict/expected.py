@@ -18,6 +18,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -55,8 +56,15 @@ class Expected:
     """An expected value whose noise this one has, too, where the shapes are the same."""
     answers: Answers = field(default_factory=Answers, repr=False)
     """The answers of mistakes on the same inputs, as far as they were tried."""
+    place: Place | None = field(default=None, repr=False)
+    """The place where it is kept; None if it is not kept."""
     _noises: dict[float, list[torch.Tensor]] = field(default_factory=dict, repr=False)
     _tolerances: dict[Precision, list[torch.Tensor]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def size(self) -> int:
+        """The bytes of the value (`values.size_of`)."""
+        return size_of(self.value)
 
     def level(self, answer: torch.dtype) -> Precision:
         """Return how an answer of this precision is judged."""
@@ -177,25 +185,35 @@ def _of(want: Callable[..., Any], owner: torch.nn.Module) -> Callable[..., Any]:
 
 Key = tuple[str, str]
 """The test's id, and the kind of the check."""
+Place = tuple[Key, Any, bytes]
+"""The place of a kept value: its key, the identity of the reference, and the digest of the inputs."""
 
 
 @dataclass
 class _Memory:
     """The kept values, the one used last at the end."""
 
-    entries: OrderedDict[Any, Expected] = field(default_factory=OrderedDict)
+    entries: OrderedDict[Place, Expected] = field(default_factory=OrderedDict)
     sizes: dict[int, int] = field(default_factory=dict)
     """Bytes of each, by its id."""
     bytes: int = 0
 
-    def add(self, key: Any, expected: Expected, size: int) -> None:
-        self.entries[key] = expected
+    def find(self, place: Place) -> Expected | None:
+        """Return the value that is kept at a place, and note that it was used; None if there is none."""
+        expected = self.entries.get(place)
+        if expected is not None:
+            self.entries.move_to_end(place)
+        return expected
+
+    def add(self, place: Place, expected: Expected, size: int) -> None:
+        self.entries[place] = expected
+        expected.place = place
         self.sizes[id(expected)] = size
         self.bytes += size
         while self.bytes > MOST_BYTES:
             _, forgotten = self.entries.popitem(last=False)
             self.bytes -= self.sizes.pop(id(forgotten))
-            forgotten.answers = Answers()
+            forgotten.answers, forgotten.place = Answers(), None
 
     def make_room(self, expected: Expected, size: int) -> bool:
         """Count so many bytes more for an expected value, if it is kept and there is room for them."""
@@ -208,6 +226,7 @@ class _Memory:
 
 _MEMORY = _Memory()
 make_room = _MEMORY.make_room
+find = _MEMORY.find
 
 
 def bytes_kept() -> int:
@@ -222,9 +241,8 @@ def kept(key: Key, want: Any, inputs: Any, compute: Callable[[Any], Expected]) -
     if digest is None:
         return compute(want)
     place = (key, reference, digest)
-    known = _MEMORY.entries.get(place)
+    known = find(place)
     if known is not None:
-        _MEMORY.entries.move_to_end(place)
         return known
     owner = getattr(want, "__self__", want)
     if isinstance(owner, torch.nn.Module):

@@ -7,6 +7,7 @@ formula would pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,7 +16,8 @@ from softmark.records.verdict import Category, Code, Failed, Verdict
 from softmark.verdict.callee import StudentCallable, named
 from softmark.verdict.compare import compare
 from softmark.verdict.context import current_test
-from softmark.verdict.expected import computed, expected_for, in_float64, kept
+from softmark.verdict.expected import Expected, computed, expected_for, in_float64, kept
+from softmark.verdict.steps import note_step
 from softmark.verdict.values import map_tensors, tensors_in
 
 
@@ -25,13 +27,32 @@ def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, 
     The gradients are those of <cotangent, output>, for a random cotangent.
     """
     case = current_test()
-    value = expected_for(want, args, kwargs, case.id).value
-    cotangent = _cotangent(value, args, kwargs)
+    of_value = expected_for(want, args, kwargs, case.id)
+    cotangent = _cotangent(of_value.value, args, kwargs)
     weights = [tensor.double() for tensor in tensors_in(cotangent)]
     key = (case.id, "gradients")
     expected = kept(key, want, (args, kwargs, weights), lambda want: computed(_Pullback(want, weights), args, kwargs))
+    size = of_value.size + expected.size
+    _compare(got, expected, args, kwargs, cotangent, size)
+    note_step(got, expected, (args, kwargs), partial(_compare_again, cotangent=cotangent, size=size))
+
+
+def _compare_again(got: StudentCallable, expected: Expected, cotangent: Any, size: int) -> None:
+    _compare(got, expected, expected.args, expected.kwargs, cotangent, size)
+
+
+def _compare(
+    got: StudentCallable,
+    expected: Expected,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    cotangent: Any,
+    size: int,
+) -> None:
+    """Ask for the gradients and compare them; raise `Failed` if one of them differs. `size` is that of the answer."""
+    case = current_test()
     named: dict[str, torch.Tensor] = expected.value
-    with case.expecting(value, named):
+    with case.expecting(size):
         answer = got.vjp(args, kwargs, cotangent)
     found = {**_by_argument(answer.args, answer.kwargs), **{f"parameter {k}": v for k, v in answer.parameters.items()}}
     filled = {key: _or_zero(found.get(key), true) for key, true in named.items()}
