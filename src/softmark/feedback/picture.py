@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 from xml.sax.saxutils import escape
 
@@ -26,6 +26,8 @@ NUMBERS_FROM = 30.0
 
 LOW, MIDDLE, HIGH = (33, 102, 172), (214, 214, 214), (217, 95, 2)
 NO_NUMBER = "#8c8c8c"
+_SHADES = 256
+"""Steps from the middle colour to an end: more than can be told apart, few enough to mix each once."""
 DARK_TEXT, LIGHT_TEXT = "#111111", "#ffffff"
 
 ADAPTS = "<style>svg{color:#1f2328}@media(prefers-color-scheme:dark){svg{color:#e6edf3}}</style>"
@@ -80,36 +82,49 @@ def _svg(picture: Picture, style: str) -> str:
 
 
 def _panel(name: str, matrix: Matrix, left: float, cell: float, scale: float, dots: list[list[bool]]) -> Iterable[str]:
-    yield f'<text x="{left}" y="13">{name}</text>'
+    """Yield the squares of a matrix, then the numbers and dots on them. A class has many pictures, so this is fast."""
+    yield f'<text x="{left}" y="13">{name}</text><g stroke="#808080" stroke-width="0.5">'
+    lefts = [left + j * cell for j in range(max(map(len, matrix), default=0))]
+    starts = [f'<rect x="{x:.1f}" y="' for x in lefts]
+    extent = f'" width="{cell:.1f}" height="{cell:.1f}" fill="'
+    on_top = []
+    size_of_dot = min(max(cell / 10, 0.8), 2.5)
     for i, row in enumerate(matrix):
+        top = TOP + i * cell
+        middle = f"{top:.1f}{extent}"
         for j, number in enumerate(row):
-            x, y, fill = left + j * cell, TOP + i * cell, _fill(number, scale)
-            yield (
-                f'<rect x="{x:.1f}" y="{y:.1f}" width="{cell:.1f}" height="{cell:.1f}" fill="{fill}" '
-                f'stroke="#808080" stroke-width="0.5"><title>[{i}, {j}]: {_written(number)}</title></rect>'
-            )
+            fill, written = _fill(number, scale), _written(number)
+            yield f'{starts[j]}{middle}{fill}"><title>[{i}, {j}]: {written}</title></rect>'
             if cell >= NUMBERS_FROM:
-                yield (
-                    f'<text x="{x + cell / 2:.1f}" y="{y + cell / 2 + 4:.1f}" font-size="10" '
-                    f'text-anchor="middle" fill="{_text_on(fill)}">{_written(number)}</text>'
+                on_top.append(
+                    f'<text x="{lefts[j] + cell / 2:.1f}" y="{top + cell / 2 + 4:.1f}" font-size="10" '
+                    f'text-anchor="middle" fill="{_text_on(fill)}">{written}</text>'
                 )
             if dots[i][j]:
-                size_of_dot = min(max(cell / 10, 0.8), 2.5)
-                yield (
-                    f'<circle cx="{x + 2 * size_of_dot:.1f}" cy="{y + 2 * size_of_dot:.1f}" '
+                on_top.append(
+                    f'<circle cx="{lefts[j] + 2 * size_of_dot:.1f}" cy="{top + 2 * size_of_dot:.1f}" '
                     f'r="{size_of_dot:.1f}" fill="{_text_on(fill)}"/>'
                 )
+    yield "</g>"
+    yield from on_top
 
 
 def _fill(number: float | None, scale: float) -> str:
     if number is None:
         return NO_NUMBER
     share = 0.0 if scale == 0 else max(-1.0, min(1.0, number / scale))
-    end = HIGH if share > 0 else LOW
-    mixed = (round(m + (e - m) * abs(share)) for m, e in zip(MIDDLE, end, strict=True))
+    return _mixed(round(share * _SHADES))
+
+
+@cache
+def _mixed(shade: int) -> str:
+    """Return the colour between the middle (0) and one of the ends."""
+    end = HIGH if shade > 0 else LOW
+    mixed = (round(m + (e - m) * abs(shade) / _SHADES) for m, e in zip(MIDDLE, end, strict=True))
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
 
 
+@cache
 def _text_on(fill: str) -> str:
     red, green, blue = (int(fill[i : i + 2], 16) for i in (1, 3, 5))
     return DARK_TEXT if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else LIGHT_TEXT
