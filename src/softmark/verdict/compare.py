@@ -11,9 +11,11 @@ real one. Nothing else may.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -88,7 +90,7 @@ def refused_numbers(got: Any, want: Any, coarsest_input: torch.dtype) -> str:
     return "" if whole else f"{said}, expected integers"
 
 
-SEVERITY = list(Category)
+SEVERITY = {category: number for number, category in enumerate(Category)}
 LARGEST_PICTURE = 32
 _ENTRY = "entry {!r}"
 
@@ -103,6 +105,15 @@ class Comparison:
     """The most severe thing that is wrong; None for a right answer."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """The outcome for one leaf of an answer. Only the most severe one is described, because words take longest."""
+
+    ratio: float
+    category: Category | None = None
+    describe: Callable[[], Verdict] | None = None
+
+
 def compare(value: Any, expected: Expected, entry: str = _ENTRY) -> Comparison:
     """Compare an answer, however nested, with the expected. The verdict is about the most severe difference.
 
@@ -110,11 +121,14 @@ def compare(value: Any, expected: Expected, entry: str = _ENTRY) -> Comparison:
     """
     wrong_type = mistyped(value, expected.value)
     if wrong_type:
-        return _wrong(Category.TYPE, wrong_type)
+        return Comparison(math.inf, Verdict(Category.TYPE, wrong_type))
     found = [_leaf(path, got, want, expected, number) for path, got, want, number in _pairs(value, expected, entry)]
-    verdicts = [leaf.verdict for leaf in found if leaf.verdict is not None]
     worst = max((leaf.ratio for leaf in found), default=0.0)
-    return Comparison(worst, min(verdicts, key=lambda verdict: SEVERITY.index(verdict.category), default=None))
+    wrong = [(SEVERITY[leaf.category], leaf.describe) for leaf in found if leaf.category and leaf.describe]
+    if not wrong:
+        return Comparison(worst)
+    _, describe = min(wrong, key=itemgetter(0))
+    return Comparison(worst, describe())
 
 
 def agrees(value: Any, expected: Expected) -> bool:
@@ -156,12 +170,12 @@ def _in_true_order(got: Any, want: Any, entry: str, path: values.Path = ()) -> I
         yield path, got, want
 
 
-def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: int) -> Comparison:
+def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: int) -> _Leaf:
     """Compare one leaf of an answer with the true one."""
     at = place(path)
     if number < 0:
         words = f"got {got!r:.80}, expected {want!r:.80}"
-        return Comparison(0.0) if got == want else _wrong(Category.VALUE, f"{at}another text than expected", words)
+        return _Leaf(0.0) if got == want else _wrong(Category.VALUE, f"{at}another text than expected", words)
     if isinstance(got, torch.Tensor) and got.device.type == "meta":
         return _wrong(Category.DEVICE, f"{at}the tensor is on the device meta, where there are no numbers")
     answer, true = tensor_of(got), expected.leaves[number]
@@ -175,12 +189,16 @@ def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: in
     ratios = _ratios(answer, expected, number)
     ratio = _worst(ratios)
     if ratio <= 1:
-        return Comparison(ratio)
+        return _Leaf(ratio)
     wide = answer.to(true.dtype)
     strange = ~torch.isfinite(wide) & (ratios > 1)
     if bool(strange.any()):
-        return _not_finite(at, wide, true, strange)
-    return _wrong_numbers(at, wide, true, ratios, _exchanged(answer, expected, number))
+        return _Leaf(math.inf, Category.NAN, partial(_not_finite, at, wide, true, strange))
+
+    def describe() -> Verdict:
+        return _wrong_numbers(at, wide, true, ratios, _exchanged(answer, expected, number))
+
+    return _Leaf(ratio, Category.VALUE, describe)
 
 
 def _ratios(answer: torch.Tensor, expected: Expected, number: int) -> torch.Tensor:
@@ -212,30 +230,28 @@ def _exchanged(answer: torch.Tensor, expected: Expected, number: int) -> str:
     return ""
 
 
-def _not_finite(at: str, got: torch.Tensor, true: torch.Tensor, strange: torch.Tensor) -> Comparison:
+def _not_finite(at: str, got: torch.Tensor, true: torch.Tensor, strange: torch.Tensor) -> Verdict:
     count, total = int(strange.sum()), got.numel()
     name = "NaN" if bool(torch.isnan(got[strange]).any()) else "infinite"
     fact = f"the value is {name}" if total == 1 else f"{_count(count, total)} {name}"
     index = tuple(int(i) for i in strange.nonzero()[0])
     where = f"first at index {values.index(index)}, expected {values.number(true[index].item())}"
-    return _wrong(Category.NAN, at + fact, where, picture=_picture(got, true, index))
+    return Verdict(Category.NAN, at + fact, where, picture=_picture(got, true, index))
 
 
-def _wrong(
-    category: Category, fact: str, where: str = "", ratio: float = float("inf"), picture: Picture | None = None
-) -> Comparison:
-    return Comparison(ratio, Verdict(category, fact, where, picture=picture))
+def _wrong(category: Category, fact: str, where: str = "") -> _Leaf:
+    return _Leaf(math.inf, category, partial(Verdict, category, fact, where))
 
 
-def _wrong_numbers(at: str, got: torch.Tensor, true: torch.Tensor, ratios: torch.Tensor, clause: str) -> Comparison:
+def _wrong_numbers(at: str, got: torch.Tensor, true: torch.Tensor, ratios: torch.Tensor, clause: str) -> Verdict:
     """Say of numbers that differ how many they are, in what way they differ, and where most."""
     wrong = ratios > 1
     count, total = int(wrong.sum()), got.numel()
-    index = tuple(int(i) for i in torch.unravel_index(ratios.argmax(), got.shape))
+    index = tuple(map(int, np.unravel_index(int(ratios.argmax()), got.shape)))
     fact = "the value is wrong" if total == 1 else f"{_count(count, total)} wrong"
     ratio = _worst(ratios)
     fact = at + fact + (clause or of_values(got, true, wrong))
-    return _wrong(Category.VALUE, fact, _where(got, true, index, ratio), ratio, _picture(got, true, index))
+    return Verdict(Category.VALUE, fact, _where(got, true, index, ratio), picture=_picture(got, true, index))
 
 
 def _count(count: int, total: int) -> str:
@@ -275,4 +291,7 @@ def _picture(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...]) -> P
 
 def _rows(matrix: torch.Tensor) -> Rows:
     """Return the numbers of a matrix, None for those that are not finite: JSON has no word for them."""
-    return tuple(tuple(x if math.isfinite(x) else None for x in map(float, row)) for row in matrix.tolist())
+    rows = matrix.double().tolist()
+    if bool(torch.isfinite(matrix).all()):
+        return tuple(map(tuple, rows))
+    return tuple(tuple(x if math.isfinite(x) else None for x in row) for row in rows)
