@@ -146,6 +146,8 @@ def judge_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: 
             raise error
     if any(verdict.diagnosed and not verdict.causes for verdict in run.verdicts):
         session.unexplained.add(run.spec.nodeid)
+    if run.context.steady:
+        session.steady.add(run.spec.nodeid)
     if run.fault is not None and run.may_be_unfit and session.answers:
         if tests.public:
             run.unfit = explained(run.fault)
@@ -163,6 +165,7 @@ def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: A
         seed_of(item.nodeid),
         mistakes=tests.mistakes,
         naming=session.naming and spec.nodeid not in session.unexplained,
+        steady=spec.nodeid in session.steady,
         before_mistake=session.own_time.begin_anew,
         parts=tests.parts,
         standing_of=session.standings.of,

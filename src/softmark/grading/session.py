@@ -72,6 +72,8 @@ class StudentSession:
         """True if the mistakes behind wrong answers are looked for."""
         self.unexplained: set[str] = set()
         """Tests with a wrong answer that no named mistake explains: none can explain the whole test."""
+        self.steady: set[str] = set()
+        """Tests with a wrong answer that a second call gave, too: further answers of theirs are not random."""
         self.cpu_seconds = 0.0
         self.left_behind = 0
         self.unfit: list[str] = []

@@ -85,15 +85,16 @@ def _besides(verdict: Verdict, got: Any, args: tuple[Any, ...], kwargs: dict[str
     """Return a clause about what may explain a wrong answer that no named mistake explains."""
     if answer.changed:
         return named(got, f"; it also changes its input in place ({', '.join(answer.changed)})")
-    if verdict.category is Category.VALUE and _is_random(got, args, kwargs, answer):
-        return "; a second call gives other values: is dropout active?"
+    case = current_test()
+    if verdict.category is Category.VALUE and not case.steady and callable(got):
+        if _is_random(got, args, kwargs, answer):
+            return "; a second call gives other values: is dropout active?"
+        case.steady = True
     return ""
 
 
 def _is_random(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> bool:
     """Return whether the same call gives another answer of the same form."""
-    if not callable(got):
-        return False
     try:
         again = ask(got, args, kwargs)
     except Failed:

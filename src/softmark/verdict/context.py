@@ -78,6 +78,8 @@ class TestContext:
     mistakes: Registry | None = None
     naming: bool = True
     """True if the mistake behind a failed check is looked for."""
+    steady: bool = False
+    """True if a second call gave the same wrong answer, so that no further wrong answer is taken for a random one."""
     before_mistake: Callable[[], None] = _nothing
     """Called before a mistake is run: it may loop for ever, and what ends it then gives each of them its own time."""
     parts: Mapping[str, str] = field(default_factory=dict)
