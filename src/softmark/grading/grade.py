@@ -160,20 +160,22 @@ def judge_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: 
 
 def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: Apart) -> CaseRun:
     spec = tests.spec_of[base_nodeid(item)]
+    shown = spec.visibility == "visible"
+    session.own_time.begin(running(item.nodeid))
+    session.begin(spec.part, item.nodeid, shown=shown)
+    counts = tests.public or session.leaves_pure(spec.part, shown=shown)  # else a failure is judged again
     context = TestContext(
         item.nodeid,
         seed_of(item.nodeid),
         mistakes=tests.mistakes,
-        naming=session.naming and spec.nodeid not in session.unexplained,
-        steady=spec.nodeid in session.steady,
+        naming=counts and session.naming and spec.nodeid not in session.unexplained,
+        steady=not counts or spec.nodeid in session.steady,
         before_mistake=session.own_time.begin_anew,
         parts=tests.parts,
         standing_of=session.standings.of,
         apart=apart.ask,
     )
     apart.begin(context)
-    session.own_time.begin(running(item.nodeid))
-    session.begin(spec.part, item.nodeid, shown=spec.visibility == "visible")
     run = CaseRun(spec, context)
     steps = tests.repeats.steps(item.nodeid) if tests.repeats is not None else None
     if steps is not None:

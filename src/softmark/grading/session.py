@@ -268,14 +268,18 @@ class StudentSession:
         finally:
             self._seeded = True
 
-    def _note_use(self) -> None:
-        """Note that the worker runs the present test, and whether that leaves the test pure.
+    def leaves_pure(self, part: str, *, shown: bool) -> bool:
+        """Return whether the present worker leaves a test of this part pure.
 
-        A worker that has run another part does not leave it pure. For a test that students see all of, neither does a
-        worker that has run a test that they do not see.
+        A worker that has run another part does not. For a test that students see all of, neither does a worker that
+        has run a test that they do not see.
         """
+        return all(ran == part and (all_shown or not shown) for ran, all_shown in self._ran)
+
+    def _note_use(self) -> None:
+        """Note that the worker runs the present test, and whether that leaves the test pure."""
         self._ran.add((self._part, self._shown))
-        self.pure &= all(part == self._part and (shown or not self._shown) for part, shown in self._ran)
+        self.pure &= self.leaves_pure(self._part, shown=self._shown)
 
     @contextmanager
     def _timed(self, process: StudentProcess, spent: Spent) -> Iterator[None]:
