@@ -149,7 +149,8 @@ def blocks_of_test(test: TestResult, audience: Audience) -> tuple[Block, ...]:
     if at_fault and not test.verdicts:
         blocks.append(GRADER_FAILED_HERE)
     for group in _alike(test)[:MOST_DIFFERENT_FAILURES]:
-        blocks.extend(_verdict(group, test, audience))
+        drawn = any(isinstance(block, Picture) for block in blocks)
+        blocks.extend(_verdict(group, test, audience, draw=not drawn))
     more = len(_alike(test)) - MOST_DIFFERENT_FAILURES
     if more > 0:
         blocks.append(Sentence(Tone.NOTE, f"And {more} more {'failure' if more == 1 else 'failures'}."))
@@ -204,7 +205,8 @@ def _alike(test: TestResult) -> list[list[Verdict]]:
     return list(groups.values())
 
 
-def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience) -> Iterable[Block]:
+def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience, *, draw: bool) -> Iterable[Block]:
+    """Yield the blocks about failures that say the same; with `draw` also the picture. One in a test is enough."""
     verdict = group[0]
     may_see_numbers = audience is Audience.STAFF or test.visibility == "visible"
     yield Sentence(Tone.FACT, _short(verdict.fact), lead=_which(group, test))
@@ -212,7 +214,7 @@ def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience) -> 
         yield Sentence(Tone.WHERE, _short(verdict.where))
     yield from _causes(verdict.causes)
     yield from _code(verdict.frames)
-    if verdict.picture is not None and may_see_numbers:
+    if draw and verdict.picture is not None and may_see_numbers:
         yield verdict.picture
     matters = verdict.category in _STAFF_MATTERS or verdict.code == Code.NOT_PLAIN
     if verdict.staff and audience is Audience.STAFF and matters:
