@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -102,7 +103,7 @@ class TestRoom:
     def test_files_in_memory_are_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Where the temporary directory is memory, what a worker may write to it is not there for the worker."""
         monkeypatch.setattr(machine, "_total", lambda: 1_000_000_000)
-        monkeypatch.setattr(machine, "gettempdir", lambda: "/dev/shm")
+        monkeypatch.setattr(tempfile, "tempdir", "/dev/shm")
         assert machine.fitting(Limits(file_mb=100)).memory_mb == 300
 
     def test_the_smallest_group_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:

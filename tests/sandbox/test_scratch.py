@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from softmark.records.errors import UsageError
 from softmark.sandbox import scratch
+from softmark.sandbox.machine import temporary_directory
 from softmark.sandbox.scratch import ScratchRoot
 from tests.support.confined import INSTRUCTOR, IS_ROOT, Outcome, _as_instructor, _send, forked, scratch_of
 from tests.support.sandboxes import KINDS, loaded, sandbox
@@ -169,3 +174,51 @@ class TestWhatAKilledRunLeft:
         for root in (living, second):
             root.close()
             assert not root.path.exists()
+
+
+USED = """
+import sys
+from pathlib import Path
+
+made = []
+
+def note(event, details):
+    if event in ("open", "os.mkdir"):
+        made.append(details[0])
+
+sys.addaudithook(note)
+from softmark.sandbox.machine import temporary_directory
+from softmark.sandbox.scratch import ScratchRoot
+
+root = ScratchRoot()
+inside = {str(path) for path in made if str(path).startswith(temporary_directory())}
+assert inside == {str(root.path)}, inside
+print(temporary_directory())
+root.close()
+"""
+
+
+class TestTemporaryDirectory:
+    """The directory for temporary files, which a process uses without trying first whether it can."""
+
+    def used(self, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", USED], env=environment, capture_output=True, text=True, check=False, cwd="/"
+        )
+
+    def test_holds_scratch_directories_only(self, tmp_path: Path) -> None:
+        """A process that is killed while it looks for the directory leaves no file there."""
+        done = self.used(TMPDIR=str(tmp_path))
+        assert (done.stdout, done.stderr) == (f"{tmp_path}\n", "")
+
+    def test_is_one_that_can_be_written_to(self, tmp_path: Path) -> None:
+        """A directory that is not there is passed over."""
+        done = self.used(TMPDIR=str(tmp_path / "gone"), TEMP=str(tmp_path))
+        assert (done.stdout, done.stderr) == (f"{tmp_path}\n", "")
+
+    def test_that_does_not_exist(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where none can be written to, one sentence says so."""
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        with pytest.raises(UsageError, match="no directory for temporary files can be written to"):
+            temporary_directory()

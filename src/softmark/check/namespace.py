@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import linecache
 import random
-import tempfile
 import traceback
 import types
 from collections.abc import Iterator, Mapping
@@ -23,6 +22,7 @@ import torch
 
 from softmark.records.limits import Level, Limits
 from softmark.sandbox.in_process import InProcessWorker
+from softmark.sandbox.machine import temporary_directory
 from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Call, Done, Load, Request
 from softmark.sandbox.worker import Worker, calls, exceptions
@@ -66,7 +66,7 @@ class _NotebookProcess(InProcessWorker):
 
 class _NotebookWorker(Worker):
     def __init__(self, namespace: Mapping[str, Any], cells: Mapping[str, str]) -> None:
-        super().__init__(tempfile.gettempdir())
+        super().__init__(temporary_directory())
         self._namespace, self._cells = namespace, cells
 
     def _dispatch(self, request: Request) -> Done:

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from tempfile import gettempdir
 from typing import IO, BinaryIO, cast
 
 import msgspec
@@ -26,7 +25,7 @@ from softmark.grading.own_time import Note
 from softmark.records.errors import UsageError
 from softmark.records.limits import Level
 from softmark.records.result import Result, grader_error
-from softmark.sandbox.machine import Machine
+from softmark.sandbox.machine import Machine, temporary_directory
 from softmark.sandbox.walls import environment
 
 _PATIENCE = 10.0  # seconds that an engine may take to end when it is told to
@@ -99,8 +98,8 @@ class EngineProcess:
             note, noted = ("-", []) if self._note is None else (str(self._note.descriptor), [self._note.descriptor])
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-m", "softmark.engines", note, *map(str, theirs)],
-                env=environment(_temporary()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=noted + theirs,
-                process_group=0 if os.name == "posix" else None,
+                env=environment(temporary_directory()), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                pass_fds=noted + theirs, process_group=0 if os.name == "posix" else None,
             )  # fmt: skip
         except OSError as error:
             raise EngineError(f"no grading engine can be started ({error.strerror}); try fewer --jobs") from error
@@ -179,15 +178,6 @@ def _pipe(pipe: IO[bytes] | None) -> BinaryIO:
     return cast(BinaryIO, pipe)
 
 
-def _temporary() -> str:
-    try:
-        return gettempdir()
-    except FileNotFoundError:
-        raise UsageError(
-            "no directory for temporary files can be written to; name one with TMPDIR, or give a container --tmpfs=/tmp"
-        ) from None
-
-
 class Examined(msgspec.Struct, frozen=True):
     """The findings about this machine, and the isolation level that was asked for."""
 
@@ -204,7 +194,7 @@ def examine_machine(asked: str) -> Examined:
     """Have the machine examined as a grading engine would find it: in a process with an environment of constants."""
     done = subprocess.run(
         [sys.executable, "-I", "-m", "softmark.sandbox.doctor"],
-        env=environment(_temporary()),
+        env=environment(temporary_directory()),
         stdout=subprocess.PIPE,
         check=False,
     )

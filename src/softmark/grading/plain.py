@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import gettempdir
 
 import pytest
 
@@ -28,7 +27,7 @@ from softmark.records.points import shown, total
 from softmark.records.result import CaseResult, Outcome, Result
 from softmark.records.verdict import CodeLine, Verdict
 from softmark.sandbox.isolation import Sandbox, examine, forking_works, open_sandbox
-from softmark.sandbox.machine import fitting
+from softmark.sandbox.machine import fitting, temporary_directory
 from softmark.sandbox.walls import environment
 from softmark.sandbox.zygote import Zygote
 
@@ -118,7 +117,7 @@ def _read(path: Path, homework: Homework) -> Job:
 
 def _open_sandbox(level: Level) -> Sandbox:
     """Return the sandbox of a level. Raise UsageError if the level does not hold here."""
-    zygote = Zygote.spawn(environment(gettempdir())) if forking_works() and level is not Level.NONE else None
+    zygote = Zygote.spawn(environment(temporary_directory())) if forking_works() and level is not Level.NONE else None
     if zygote is not None:
         finding = examine(zygote, level)
         if not finding.holds:

@@ -1,4 +1,4 @@
-"""Divide this machine's memory: how much each student process may have, and how many can run side by side.
+"""Says what this machine has: its memory, divided among student processes, and a directory for temporary files.
 
 A container's own limit would end whatever the kernel picks. Workers are what it picks first (walls.py), but one
 student's worker may be picked for another's greed. So the trusted side and all workers at their limit fit in together.
@@ -7,13 +7,14 @@ student's worker may be picked for another's greed. So the trusted side and all 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from tempfile import gettempdir
 
 import msgspec
 
+from softmark.records.errors import UsageError
 from softmark.records.limits import Limits
 
 _ENGINE_MB = 250  # the engine with torch and the hidden tests
@@ -49,7 +50,7 @@ def side_by_side(wanted: int, limits: Limits) -> int:
 
 def _room(limits: Limits, lanes: int) -> int:
     """Return the megabytes that are left for each of several workers."""
-    files = 3 * limits.file_mb if in_memory(gettempdir()) else 0
+    files = 3 * limits.file_mb if in_memory(temporary_directory()) else 0
     return (_total() // _MEGABYTE - _ENGINE_MB) // lanes - _LANE_MB - files
 
 
@@ -73,6 +74,25 @@ def _limits_of_groups() -> Iterator[str]:
             for group in (place, *place.parents):
                 if group.is_relative_to(mounted) and (group / name).exists():
                     yield (group / name).read_text().strip()
+
+
+def temporary_directory() -> str:
+    """Return the directory for temporary files, from now on that of `tempfile`, too. Raise UsageError without one.
+
+    Left alone, `tempfile` tries whether it can write there. A process that is killed at that moment leaves the file.
+    """
+    if tempfile.tempdir is None:
+        named = [os.path.abspath(os.environ[name]) for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)]
+        tempfile.tempdir = next(filter(_is_writable, (*named, "/tmp", "/var/tmp", "/usr/tmp", os.getcwd())), None)
+    if tempfile.tempdir is None:
+        raise UsageError(
+            "no directory for temporary files can be written to; name one with TMPDIR, or give a container --tmpfs=/tmp"
+        )
+    return os.fsdecode(tempfile.tempdir)
+
+
+def _is_writable(directory: str) -> bool:
+    return os.path.isdir(directory) and os.access(directory, os.W_OK | os.X_OK)
 
 
 def in_memory(directory: str) -> bool:

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from softmark.sandbox.disk import mark
+from softmark.sandbox.machine import temporary_directory
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PREFIX = "softmark-scratch-"
@@ -76,7 +77,7 @@ def _undisturbed() -> Iterator[None]:
 
 def _made_and_locked() -> tuple[Path, int]:
     while True:
-        path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=temporary_directory()))
         lock = _lock(path)
         if lock is not None and path.exists():
             return path, lock
@@ -85,7 +86,7 @@ def _made_and_locked() -> tuple[Path, int]:
 
 
 def _clear_what_was_left() -> None:
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for path in Path(temporary_directory()).glob(f"{_PREFIX}*"):
         lock = _lock(path)
         if lock is None:
             continue
