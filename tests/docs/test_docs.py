@@ -54,8 +54,9 @@ class TestModules:
 
     @pytest.mark.parametrize("page", PAGES_WITH_MODULES)
     def test_exist(self, page: str) -> None:
-        """Every module that a page names is there."""
-        assert [module for module in named_modules(page) if not (PACKAGE / module).is_file()] == []
+        """Every module that a page names is there, and so is every test."""
+        named = [ROOT / file if file.startswith("tests/") else PACKAGE / file for file in named_modules(page)]
+        assert [file for file in named if not file.is_file()] == []
 
     def test_are_introduced_once(self) -> None:
         """The page names every module once, with what it does."""
