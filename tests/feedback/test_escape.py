@@ -131,6 +131,20 @@ class TestCut:
         assert len(short.encode()) <= max(most, 0)
         assert short == text or short == "" or short.endswith(" … (cut here)")
 
+    @pytest.mark.parametrize(
+        ("text", "most", "short"),
+        [
+            ("x" * 40, 40, "x" * 40),
+            ("x" * 41, 40, "x" * 25 + " … (cut here)"),
+            ("ü" * 20, 40, "ü" * 20),
+            ("ü" * 21, 40, "ü" * 12 + " … (cut here)"),
+            ("x" * 20 + " " * 30, 40, "x" * 20 + " … (cut here)"),
+        ],
+    )
+    def test_keeps_all_that_fits(self, text: str, most: int, short: str) -> None:
+        """A text that just fits stays whole; of another one the end is a mark, with one space before it."""
+        assert cut(text, most) == short
+
 
 @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
 def test_every_payload_is_printable(payload: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from softmark.feedback.documents import as_lines
 from softmark.feedback.feedback import Audience, Feedback, Sentence, Tone, blocks_of_test, feedback_for
 from softmark.records.result import CaseResult, Lateness, Outcome, Result, Status
-from softmark.records.verdict import Category, Cause, CodeLine, Picture, Verdict
+from softmark.records.verdict import Category, Cause, Code, CodeLine, Picture, Verdict
 from tests.support.results import (
     HIDDEN_NUMBER,
     STAFF_SECRET,
@@ -194,13 +194,28 @@ class TestBlocksOfTest:
         assert lines[0] == "2 times: shape (3, 5), expected (5, 3)"
         assert lines[1].endswith("all 35 numbers are wrong")
 
-    def test_many_failures_are_counted(self) -> None:
+    def test_the_same_fact_in_two_lines_is_told_twice(self) -> None:
+        """Each of the student's lines has to be mended, so each is quoted."""
+        first, second = (msgspec.structs.replace(WRONG_SHAPE, frames=(frame,)) for frame in FRAMES[:2])
+        fact = "3 of 3 cases: shape (3, 5), expected (5, 3)"
+        lines = told_about(first, second, first)
+        assert lines == [fact.replace("3 of 3 cases", "2 times"), "hw.py:40: call(40)", fact, "hw.py:30: call(30)"]
+
+    def test_several_subtests_that_say_the_same_are_a_number(self) -> None:
+        """One of the subtests is not named in the place of all."""
+        verdicts = [msgspec.structs.replace(WRONG_SHAPE, subtest=f"[{n}]") for n in range(3)]
+        assert told_about(*verdicts) == ["3 times: shape (3, 5), expected (5, 3)"]
+
+    @pytest.mark.parametrize(
+        ("different", "last"), [(3, "fact 2"), (4, "And 1 more failure."), (5, "And 2 more failures.")]
+    )
+    def test_many_failures_are_counted(self, different: int, last: str) -> None:
         """After three different ones, the rest is a number."""
-        verdicts = tuple(Verdict(category=Category.VALUE, fact=f"fact {i}") for i in range(5))
+        verdicts = tuple(Verdict(category=Category.VALUE, fact=f"fact {i}") for i in range(different))
         result = with_cases(second_zero(), 1, failed("a", *verdicts), passed("b"), passed("c"))
         lines = as_lines(blocks_of_test(result.tests[1], Audience.STUDENT)).splitlines()
-        assert len(lines) == 4
-        assert lines[-1] == "And 2 more failures."
+        assert len(lines) == min(different, 4)
+        assert lines[-1].endswith(last)
 
     @pytest.mark.parametrize("audience", Audience)
     def test_of_many_lines_the_innermost_are_quoted(self, audience: Audience) -> None:
@@ -229,6 +244,37 @@ class TestBlocksOfTest:
         (said,) = blocks_of_test(test, Audience.STUDENT)
         assert isinstance(said, Sentence)
         assert said.text == "This test gives partial credit: 1 of 2."
+
+    def test_no_credit_at_all(self) -> None:
+        """Of a test that gave nothing, no credit is told."""
+        test = with_cases(second_zero(), 0, CaseResult(id="", outcome=Outcome.FAILED)).tests[0]
+        assert blocks_of_test(test, Audience.STUDENT) == ()
+
+    @pytest.mark.parametrize(("cases", "said"), [(1, False), (2, True)])
+    def test_all_or_nothing(self, cases: int, said: bool) -> None:
+        """Where one of several cases costs all points, that is said; of a single case it goes without saying."""
+        graded_cases = (failed("a", WRONG_SHAPE), passed("b"))[:cases]
+        test = with_cases(second_zero(), 1, *graded_cases, *map(passed, "bc"[cases - 1 :])).tests[1]
+        test = msgspec.structs.replace(test, cases=test.cases[:cases], all_or_nothing=True)
+        told = as_lines(blocks_of_test(test, Audience.STUDENT))
+        assert ("All of its cases must be right to earn its points." in told) == said
+
+    @pytest.mark.parametrize(
+        ("category", "code", "read"),
+        [
+            (Category.TYPE, Code.NOT_PLAIN, True),
+            (Category.FORBIDDEN, "", True),
+            (Category.CRASH, "", True),
+            (Category.GRADER, "", True),
+            (Category.VALUE, "", False),
+        ],
+    )
+    def test_words_for_staff(self, category: Category, code: str, read: bool) -> None:
+        """Staff read what the worker said of a value that cannot be sent; students never do."""
+        verdict = Verdict(category=category, fact="wrong", staff="a set cannot be sent", code=code)
+        test = with_cases(second_zero(), 1, failed("a", verdict)).tests[1]
+        assert ("For staff: a set cannot be sent" in as_lines(blocks_of_test(test, Audience.STAFF))) == read
+        assert "a set" not in as_lines(blocks_of_test(test, Audience.STUDENT))
 
     def test_a_long_fact_leaves_room_for_the_cause(self) -> None:
         """A fact of any length is cut before it can push out the cause and the student's line."""

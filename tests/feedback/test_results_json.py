@@ -20,7 +20,7 @@ from softmark.feedback.results_json import (
     encoded,
     write_results,
 )
-from softmark.records.result import CaseResult, Outcome, Result, Status
+from softmark.records.result import Adjustment, CaseResult, Outcome, Result, Status
 from softmark.records.verdict import Category, Verdict
 from tests.support.results import (
     HIDDEN_NUMBER,
@@ -147,6 +147,29 @@ class TestLate:
         assert read(handed_in(LATE, second_zero()))["score"] == 0
 
 
+def adjusted(points: float, result: Result | None = None) -> Result:
+    decision = Adjustment(points=points, why="So.", made="2026-03-05T10:00:00+00:00", total=3)
+    return msgspec.structs.replace(result or graded(), adjustment=decision)
+
+
+class TestByHand:
+    @pytest.mark.parametrize(
+        ("points", "status", "score", "said"),
+        [
+            (1.5, "passed", 4.5, "+1.5 points by the course's staff: So."),
+            (-1, "failed", 2, "−1 point by the course's staff: So."),
+        ],
+    )
+    def test_is_an_entry_like_lateness(self, points: float, status: str, score: float, said: str) -> None:
+        """More points look like something won, fewer like something lost; the maxima still add up."""
+        content = read(adjusted(points))
+        assert content["score"] == score
+        assert sum(test["max_score"] for test in content["tests"]) == 10
+        entry = content["tests"][-1]
+        assert (entry["number"], entry["score"], entry["max_score"]) == ("staff", points, 0)
+        assert (entry["status"], entry["output"]) == (status, said)
+
+
 class TestPolicy:
     def test_hidden_numbers_only_in_visible_tests(self) -> None:
         """What is shown later carries no hidden number, nor does anything carry what is for staff."""
@@ -176,6 +199,18 @@ class TestPolicy:
         assert result.status is Status.GRADER_ERROR
         assert "not your fault" in read(result)["output"]
         assert "not your fault" in entry(result, "2.2")["output"]
+
+    def test_grader_error_where_nothing_can_be_graded(self) -> None:
+        """A test that was not run is not called wrong: its entry points to the reason, as ever."""
+        result = msgspec.structs.replace(not_gradable(), status=Status.GRADER_ERROR)
+        assert {test["output"] for test in read(result)["tests"]} == {"Not run: the reason is at the top."}
+
+    def test_notes_for_staff_are_their_first_lines(self) -> None:
+        """A traceback may hold hidden numbers, and students can read this file where staff publish it."""
+        notes = ("it broke\nTraceback: 5.125\n", "\n left behind \n")
+        result = msgspec.structs.replace(handed_in(LATE), staff_notes=notes)
+        assert "staff_notes" not in as_dict(result)["extra_data"]
+        assert as_dict(result, for_staff=True)["extra_data"]["staff_notes"] == ["it broke", "left behind"]
 
 
 class TestHostileText:
@@ -215,6 +250,7 @@ class TestLimits:
     def test_of_the_file_of_thousands_of_tests(self, number: int) -> None:
         """With so many tests that no room is left for messages, the file fits all the same, and has every score."""
         result = handed_in(LATE, with_cases(graded(), 1, *(failed(case, *_long()) for case in "abc")))
+        result = adjusted(1, result)
         names = [(f"test_{i}", f"2.1.{i}") for i in range(number)]
         tests = tuple(msgspec.structs.replace(result.tests[1], name=name, number=place) for name, place in names)
         many = msgspec.structs.replace(result, tests=tests, total=number * tests[0].score)
@@ -222,8 +258,12 @@ class TestLimits:
         assert len(data) <= MOST_BYTES_OF_FILE
         check(data, many)
         content = json.loads(data)
-        assert [entry["number"] for entry in content["tests"][-2:]] == [f"2.1.{number - 1}", "late"]
-        jsonschema.validate({**content, "tests": content["tests"][-3:]}, SCHEMA)
+        assert [entry["number"] for entry in content["tests"][-3:]] == [f"2.1.{number - 1}", "late", "staff"]
+        assert [entry["output"] for entry in content["tests"][-2:]] == [
+            LATE_LINE,
+            "+1 point by the course's staff: So.",
+        ]
+        jsonschema.validate({**content, "tests": content["tests"][-4:]}, SCHEMA)
 
 
 def _long() -> tuple[Verdict, ...]:

@@ -36,11 +36,21 @@ def broken() -> Result:
     return result.with_test(msgspec.structs.replace(result.tests[0], outcome=Outcome.GRADER_ERROR))
 
 
+def broken_beside_a_failure() -> Result:
+    """In part 3 one test is wrong, and at the other the grader failed."""
+    return graded().with_test(msgspec.structs.replace(graded().tests[4], outcome=Outcome.GRADER_ERROR))
+
+
 @pytest.mark.parametrize("signs", [on_the_terminal, on_the_page, in_the_text])
 @pytest.mark.parametrize(
     ("result", "expected"),
-    [(graded(), ["✓", "◐", "✗"]), (second_zero(), ["·", "·", "·"]), (broken(), ["!", "·", "·"])],
-    ids=["graded", "not run", "grader error"],
+    [
+        (graded(), ["✓", "◐", "✗"]),
+        (second_zero(), ["·", "·", "·"]),
+        (broken(), ["!", "·", "·"]),
+        (broken_beside_a_failure(), ["✓", "◐", "!"]),
+    ],
+    ids=["graded", "not run", "grader error", "grader error beside a failure"],
 )
 def test_all_some_none(signs: Callable[[Result], list[str]], result: Result, expected: list[str]) -> None:
     """All points, some, none; not run yet; the grader's own fault."""

@@ -2,6 +2,7 @@
 
 import io
 
+import msgspec
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
@@ -69,6 +70,14 @@ class TestShow:
             "  │ The file was named Scores.PY; it was taken as attention_scores.py.",
             "  │ 1 test is not shown here.",
         ]
+
+    def test_points_stand_below_each_other(self) -> None:
+        """A total with more digits than any part has moves the parts, and not itself."""
+        parts = (2.0, 4.25, 3.5)
+        result = second_zero()
+        earned = tuple(msgspec.structs.replace(p, earned=e) for p, e in zip(result.parts, parts, strict=True))
+        text = lines(printed(msgspec.structs.replace(result, parts=earned, total=19.75)))
+        assert {line.index(" / ") for line in text if " / " in line} == {text[-1].index(" / ")}
 
     def test_not_gradable(self) -> None:
         """A file that cannot be loaded has one clear reason, above the table."""

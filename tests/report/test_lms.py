@@ -54,6 +54,12 @@ class TestCanvas:
         write_canvas(grades, CanvasColumn("Attention scores"), path)
         assert path.read_bytes().startswith(b'"Student",')
 
+    def test_without_a_name(self, tmp_path: Path) -> None:
+        """Canvas wants something in its first column: a student whose name is not known is called by the id."""
+        path = tmp_path / "canvas.csv"
+        write_canvas(grades_of(one("s1", Submitter(id="1001"))), CanvasColumn("Attention scores"), path)
+        assert rows(path)[2][:3] == ["1001", "", "1001"]
+
     def test_without_submissions(self, tmp_path: Path) -> None:
         """Nobody is a file of headings."""
         path = tmp_path / "canvas.csv"

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from softmark.records.result import Graded, Result, Status
+from softmark.records.result import Graded, Provenance, Result, Status
 from softmark.report.regrade import Change, Difference, Regrade, Single, compare, show_regrade, summary, write_regrade
 from tests.support.classroom import HOPPER, LOVELACE, NOETHER, TURING, better, class_of_five, grader_error, one, renamed
-from tests.support.results import LATE, PAYLOADS, handed_in, not_gradable, second_zero
+from tests.support.results import LATE, PAYLOADS, graded, handed_in, not_gradable, second_zero
 
 OLD = (one("s1", LOVELACE), one("s2", HOPPER), one("s3", NOETHER))
 NEW = (one("s1", LOVELACE, result=better()), one("s2", HOPPER, result=handed_in(LATE)), one("s4", TURING))
@@ -87,6 +87,29 @@ class TestCompare:
     def test_is_found_by_student_not_by_submission(self) -> None:
         """Handing in again under another name is the same student."""
         assert compare([one("s1", LOVELACE)], [one("s9", LOVELACE)]).identical
+
+    @pytest.mark.parametrize("unnamed", [0, 1])
+    def test_name_is_known_from_either(self, unnamed: int) -> None:
+        """Where one of the two sources names nobody, the other's name is shown."""
+        pair = [one("s1", LOVELACE), one("s1", LOVELACE, result=better())]
+        pair[unnamed] = renamed(pair[unnamed], "")
+        (change,) = compare(pair[:1], pair[1:]).changed
+        assert change.name == "Lovelace, Ada"
+
+    def test_versions(self) -> None:
+        """Software is named if its version is another one, and not if one of the two is unknown."""
+        before, after = (
+            one("s1", LOVELACE, result=msgspec.structs.replace(graded(), provenance=Provenance(**versions)))
+            for versions in (
+                {"softmark": "0.1", "softmark_sha256": "a" * 64, "torch": "2.6", "python": "3.11", "numpy": ""},
+                {"softmark": "0.1", "softmark_sha256": "b" * 64, "torch": "2.7", "python": "3.11", "numpy": "2.0"},
+            )
+        )
+        regrade = compare([before], [after])
+        assert [(v.what, v.old, v.new) for v in regrade.versions] == [
+            ("softmark", ("0.1 (aaaaaaaa)",), ("0.1 (bbbbbbbb)",)),
+            ("torch", ("2.6",), ("2.7",)),
+        ]
 
     def test_is_plain_json(self) -> None:
         """The whole of it can be written as JSON and read back."""
