@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from softmark.course.homework import Homework
-from softmark.engines.local import LocalEngine, slots_for
+from softmark.engines.local import engine_for, slots_for
 from softmark.engines.protocol import EngineError, GradingSpec
 from softmark.grading.job import Job
 from softmark.intake.model import SubmittedFiles
@@ -34,7 +34,7 @@ class Round:
     def __init__(self, homework: Homework, variants: Sequence[Variant], jobs: int, *, backwards: bool = False) -> None:
         self.variants = variants
         self._homework = homework
-        self.engine = LocalEngine(
+        self.engine = engine_for(
             GradingSpec.of(homework, STRONGEST, backwards=backwards), slots_for(homework, jobs, len(variants))
         )
         self.futures: list[Future[Result]] = []

@@ -19,7 +19,7 @@ from softmark.cli.conventions import FAULT, FINDINGS, INTERRUPTED, TERMINATED
 from softmark.cli.progress import Tally, following
 from softmark.course.homework import Homework
 from softmark.engines.ending import no_interrupt_lost
-from softmark.engines.local import LocalEngine, slots_for
+from softmark.engines.local import engine_for, slots_for
 from softmark.engines.protocol import Engine, GradingSpec
 from softmark.feedback.escape import log_safe, message, one_line
 from softmark.intake.model import Collection
@@ -58,7 +58,7 @@ def _grade_class(
     with ClassResults(folder, homework) as results:
         try:
             _say_what_was_found(collection, console)
-            with LocalEngine(spec, slots) as engine:
+            with engine_for(spec, slots) as engine:
                 tally = _grade(collection, results, engine, fresh, console)
             gradebook = results.write_gradebook()
         except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from softmark.cli.conventions import DeviceChoice, Isolation
 from softmark.course.exposure import exposed
 from softmark.course.homework import course_root, load_homework
 from softmark.engines.device import choose
-from softmark.engines.local import LocalEngine
+from softmark.engines.local import engine_for
 from softmark.engines.protocol import GradingSpec
 from softmark.intake.collect import collect
 from softmark.records.errors import UsageError
@@ -59,7 +59,7 @@ def grade(
     spec = GradingSpec.of(homework, isolation.value, timeout, chosen.name)
     if one:
         (submission,) = collect(paths, homework).entries
-        with LocalEngine(spec) as engine:
+        with engine_for(spec) as engine:
             engine.start()
             from softmark.cli.one_file import grade_and_show  # while the engine starts, which takes most of a second
 

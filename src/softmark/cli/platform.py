@@ -15,7 +15,7 @@ from softmark.cli.conventions import FAULT, FINDINGS, DeviceChoice, Isolation
 from softmark.course.exposure import exposed
 from softmark.course.homework import Homework, course_root, homework_names, load_homework
 from softmark.engines.device import choose
-from softmark.engines.local import LocalEngine
+from softmark.engines.local import engine_for
 from softmark.engines.processes import Examined, examine_machine
 from softmark.engines.protocol import GradingSpec
 from softmark.feedback.feedback import Audience
@@ -54,7 +54,7 @@ def gradescope(
     homework = _homework(place.source, assignment)
     chosen = choose(device.value)
     spec = GradingSpec.of(homework, isolation.value, seconds_of_a_submission(timeout), chosen.name)
-    with LocalEngine(spec) as engine:
+    with engine_for(spec) as engine:
         if prepare:
             write_results(prepare_there(place, engine), place.pending)
             typer.echo(f"{homework.name}: the results of second zero are in {place.pending}")

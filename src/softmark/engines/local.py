@@ -15,7 +15,7 @@ from typing import Self
 
 from softmark.course.homework import Homework
 from softmark.engines.processes import EngineProcess
-from softmark.engines.protocol import EngineError, GradingSpec
+from softmark.engines.protocol import Engine, EngineError, GradingSpec
 from softmark.grading.job import Job
 from softmark.records.limits import Limits
 from softmark.records.result import Outcome, Result, Status
@@ -153,6 +153,11 @@ class LocalEngine:
             order.future.set_result(outcome)
         else:
             order.future.set_exception(outcome)
+
+
+def engine_for(spec: GradingSpec, slots: int = 1) -> Engine:
+    """Return the engine that grades with this spec. Every command gets its engine here: now the one of this machine."""
+    return LocalEngine(spec, slots)
 
 
 def slots_for(homework: Homework, wanted: int, submissions: int) -> int:
