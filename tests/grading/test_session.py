@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
+from softmark.records.limits import Limits
 from softmark.sandbox.failures import Disturbed, GraderFault, StudentFailure
-from softmark.sandbox.wire.protocol import Call, Loaded
+from softmark.sandbox.wire.protocol import Call, Done, Loaded, Request
 from tests.support.sandboxes import SHORT, sandbox
 from tests.support.sessions import Stage, answers, fails, loads, session
 
@@ -271,12 +272,26 @@ class TestTime:
 
     def test_sleeping_uses_up_the_whole_time(self) -> None:
         """The time for the whole is counted on the clock, whichever tests it goes to; none is left for the rest."""
-        asleep = "import time\ndef one():\n    time.sleep(0.6)\n    return 1\n"
-        with sandbox() as place, session(place, asleep, whole_seconds=1.0) as begun:
-            assert begun.call(Call("one")).value == 1
+        asleep = "import time\ndef one(seconds):\n    time.sleep(seconds)\n    return 1\n"
+        with sandbox() as place, session(place, asleep, limits=Limits(), whole_seconds=3.0) as begun:
+            assert begun.call(Call("one", args=[0.6])).value == 1
             begun.begin("2", "another test")
             with pytest.raises(StudentFailure) as caught:
-                begun.call(Call("one"))
+                begun.call(Call("one", args=[2.6]))
+            assert caught.value.fact == OUT_OF_TIME
+            assert begun.out_of_time
+
+    def test_the_end_of_a_process_gives_no_time_back(self) -> None:
+        """A process that is ended computes a little for that, which does not excuse the time that it has waited."""
+
+        def ends(request: Request) -> Done:
+            stage.actors[0].cpu += 0.02
+            return fails("timeout", "no answer within 0 s")(request)
+
+        stage = Stage(loads(), ends)
+        with session(stage, whole_seconds=0.3) as begun:
+            with pytest.raises(StudentFailure) as caught:
+                call(begun)
             assert caught.value.fact == OUT_OF_TIME
             assert begun.out_of_time
 

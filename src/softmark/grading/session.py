@@ -252,15 +252,18 @@ class StudentSession:
     ) -> CallResult | Ask:
         """Return the reply of the process to a request of the present test; StudentFailure if it gives none."""
         self._note_use()
-        limit, may_wait = self._limits.cpu_seconds, self._waited < _WAITS
-        allowed = self._of_the_test.left_of(limit, self._whole_left, self._time_left(), may_wait=may_wait)
+        limit, may_wait, whole = self._limits.cpu_seconds, self._waited < _WAITS, self._whole_left
+        allowed = self._of_the_test.left_of(limit, whole, self._time_left(), may_wait=may_wait)
         try:
             with self._timed(process, self._of_the_test):
                 return process.ask(request, allowed, expected_bytes, self._limits.answer_mb * 1_000_000, answer)
         except StudentFailure as failure:
             if failure.category is Category.TIMEOUT:
                 self._timeouts[self._timed_part] += self.pure
-                self._waited += self._of_the_test.cpu < limit
+                waited = self._of_the_test.cpu < limit
+                self._waited += waited
+                if waited and allowed.clock_seconds == whole:  # what its end computed excuses no waiting
+                    self._whole_left = 0.0
             raise self._in_time(failure) from None
         except Disturbed:
             self.pure = False  # so that the test is judged again
