@@ -69,6 +69,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "by name only": lambda x, *, mask: 0,
     "any": lambda *args, **kwargs: 0,
     "one and any by name": lambda x, **kwargs: 0,
+    "any by position": lambda *args: 0,
+    "two and any by position": lambda x, mask=None, *others: 0,
     "decorated": decorated(lambda x: 0),
     "partial": functools.partial(lambda y, x, mask: 0, 5),
     "a method": types.MethodType(lambda self, x, mask=None: 0, 5),

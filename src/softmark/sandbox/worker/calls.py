@@ -131,11 +131,13 @@ def _takes(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     if type(function) is not FunctionType or function.__dict__:  # a decorator keeps another signature in there
         return False
     code = function.__code__
-    if given > code.co_argcount or code.co_posonlyargcount or code.co_kwonlyargcount:
+    takes_any_number, takes_any_name = code.co_flags & inspect.CO_VARARGS, code.co_flags & inspect.CO_VARKEYWORDS
+    if code.co_posonlyargcount or code.co_kwonlyargcount or (given > code.co_argcount and not takes_any_number):
         return False
     names = code.co_varnames[given : code.co_argcount]
     needed = names[: max(len(names) - len(function.__defaults__ or ()), 0)]
-    return kwargs.keys() <= set(names) and kwargs.keys() >= set(needed)
+    fits = kwargs.keys().isdisjoint(code.co_varnames[:given]) if takes_any_name else kwargs.keys() <= set(names)
+    return fits and kwargs.keys() >= set(needed)
 
 
 def _vjp(
