@@ -17,12 +17,13 @@ from softmark.course.homework import Homework
 from softmark.engines.protocol import Engine, EngineError, GradingSpec
 from softmark.intake.model import Entry, SubmittedFiles
 from softmark.records.errors import UsageError
-from softmark.records.result import Outcome, Result, Status, Submission, grader_error
+from softmark.records.result import Outcome, Provenance, Result, Status, Submission, grader_error
 from tests.support.engine_double import ScriptedEngine
 from tests.support.results import HOMEWORK, graded, second_zero
 
 SPEC = GradingSpec.of(HOMEWORK, "full")
 RIGHT = msgspec.structs.replace(graded(), provenance=provenance(HOMEWORK, "full"))
+ELSEWHERE = msgspec.structs.replace(RIGHT.provenance, torch="1.0", python="3.99.0")
 BROKEN = EngineError("the machine went away")
 HANGS = "the hidden test graders/tiny/test_hidden.py::test_two"
 
@@ -42,8 +43,14 @@ def entries(*names: str, refusal: str = "") -> list[Entry]:
     return [Entry(Submission(id=name, origin=f"class/{name}"), Given(files)) for name in names]
 
 
-def scripted(slots: int = 1, **script: Sequence[Result | Exception | None]) -> ScriptedEngine:
-    return ScriptedEngine(SPEC, second_zero(), script, slots)
+def by(graded_with: Provenance, result: Result = RIGHT) -> Result:
+    return msgspec.structs.replace(result, provenance=graded_with)
+
+
+def scripted(
+    slots: int = 1, graded_with: Provenance = RIGHT.provenance, **script: Sequence[Result | Exception | None]
+) -> ScriptedEngine:
+    return ScriptedEngine(SPEC, by(graded_with, second_zero()), script, slots)
 
 
 def run(folder: Path, engine: Engine, submissions: Sequence[Entry], fresh: bool = False) -> list[Finished]:
@@ -121,11 +128,18 @@ class TestWhatIsNotGraded:
         assert len(run(tmp_path, scripted(ada=[RIGHT]), entries("ada"), fresh=True)) == 1
 
     def test_what_another_engine_graded_is_graded_again(self, tmp_path: Path) -> None:
-        """An engine reports its versions itself; a grading by others is not taken for one of this machine."""
-        other = msgspec.structs.replace(RIGHT.provenance, torch="1.0")
-        run(tmp_path, scripted(ada=[msgspec.structs.replace(RIGHT, provenance=other)]), entries("ada"))
+        """An engine reports its versions itself; a grading with other versions is not taken for one of this engine."""
+        run(tmp_path, scripted(graded_with=ELSEWHERE, ada=[by(ELSEWHERE)]), entries("ada"))
         (finished,) = run(tmp_path, scripted(ada=[RIGHT]), entries("ada"))
         assert finished.other_software
+
+    def test_an_engine_with_other_versions_than_this_machine_grades_once(self, tmp_path: Path) -> None:
+        """A class that was graded elsewhere is compared with the versions there."""
+        run(tmp_path, scripted(graded_with=ELSEWHERE, ada=[by(ELSEWHERE)]), entries("ada"))
+        engine = scripted(graded_with=ELSEWHERE)
+        (finished,) = run(tmp_path, engine, entries("ada"))
+        assert finished.result is None
+        assert engine.jobs == []
 
     def test_refused_ones_are_recorded(self, tmp_path: Path) -> None:
         engine = scripted()

@@ -32,7 +32,9 @@ def test_grades_elsewhere_what_was_sent(tmp_path: Path) -> None:
         pending = engine.pending()
         assert engine.submit(job).result().total == 2.0
     with LocalEngine(GradingSpec.of(homework, STRONGEST)) as engine:
-        assert engine.pending().provenance == pending.provenance
+        known = engine.provenance()
+        assert engine.pids == ()
+        assert engine.pending().provenance == pending.provenance == known
 
 
 def test_digest_is_of_all_that_grading_needs(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Self
 
 from softmark.engines.protocol import EngineError, GradingSpec
 from softmark.grading.job import Job
-from softmark.records.result import Result
+from softmark.records.result import Provenance, Result
 
 Script = Mapping[str, Sequence[Result | Exception | None]]
 """The answers by the id of the submission; one that is None stays open."""
@@ -28,6 +28,9 @@ class ScriptedEngine:
         self._pending, self._script = pending, {name: iter(answers) for name, answers in script.items()}
         self.jobs: list[Job] = []
         self.open: list[Future[Result]] = []
+
+    def provenance(self) -> Provenance:
+        return self._pending.provenance
 
     def start(self) -> None:
         self.started = True

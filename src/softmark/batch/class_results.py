@@ -16,7 +16,7 @@ import msgspec
 
 from softmark.batch.journal import Journal, homework_of, ids_in
 from softmark.course.deadlines import lateness
-from softmark.course.digest import SOFTWARE, provenance, software_digest
+from softmark.course.digest import SOFTWARE, software_digest
 from softmark.course.homework import Homework, load_homework
 from softmark.engines.protocol import GradingSpec
 from softmark.feedback.safe_files import remove_leftovers, writable
@@ -67,7 +67,6 @@ class ClassResults:
     def __init__(self, folder: Path, homework: Homework, *, write: bool = True) -> None:
         self.folder, self.homework = folder, homework
         self._journal = Journal(folder, homework.name, write=write)
-        self._expected: tuple[GradingSpec, Provenance] | None = None
 
     @classmethod
     def open(cls, folder: Path, *, write: bool = False) -> ClassResults:
@@ -87,12 +86,6 @@ class ClassResults:
     def fingerprints(self) -> dict[str, str]:
         """Return the fingerprint of each submission's latest grading, unless that failed."""
         return self._journal.fingerprints()
-
-    def expected_fingerprint(self, job: Job, spec: GradingSpec) -> str:
-        """Return the fingerprint that a grading on this machine would have."""
-        if self._expected is None or self._expected[0] != spec:
-            self._expected = spec, provenance(self.homework, spec.isolation, spec.device)
-        return fingerprint(job, spec, self._expected[1])
 
     def record(self, submission: str, fingerprint: str, result: Result) -> None:
         """Add a grading, and write what its student gets back."""

@@ -13,12 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Self
 
-from softmark.course.homework import Homework
+from softmark.course.digest import provenance
+from softmark.course.homework import Homework, load_homework
 from softmark.engines.processes import EngineProcess
 from softmark.engines.protocol import Engine, EngineError, GradingSpec
 from softmark.grading.job import Job
 from softmark.records.limits import Limits
-from softmark.records.result import Outcome, Result, Status
+from softmark.records.result import Outcome, Provenance, Result, Status
 from softmark.sandbox.machine import side_by_side
 
 _STOPPED = "the grading engine was stopped"
@@ -77,6 +78,11 @@ class LocalEngine:
     def pids(self) -> tuple[int, ...]:
         """The processes that are running. Zygotes, judges and every student process are below them."""
         return tuple(process.pid for process in self._processes)
+
+    def provenance(self) -> Provenance:
+        """Return the versions on this machine and the digests of the homework's files. No process is started."""
+        homework = load_homework(self.spec.homework, self.spec.root)
+        return provenance(homework, self.spec.isolation, self.spec.device)
 
     def start(self) -> None:
         """Start the process and the threads, if that has not been done."""

@@ -4,7 +4,7 @@ A single file, a class, Gradescope and `verify` use an engine through the calls 
 implementation can replace another. `LocalEngine` (local.py) grades on this machine.
 
 What an engine is given is data that can travel: a `GradingSpec` says what to grade with, a `Job` is one submission.
-Which versions it grades with is for the engine to say: they are in the `provenance` of `pending()`.
+Which versions it grades with is for the engine to say: `provenance()`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import msgspec
 
 from softmark.course.homework import Homework
 from softmark.grading.job import Job
-from softmark.records.result import Result
+from softmark.records.result import Provenance, Result
 
 
 class EngineError(Exception):
@@ -99,8 +99,16 @@ class Engine(Protocol):
         """Return the number of submissions that it grades at the same time. The number may change during a run."""
         ...
 
+    def provenance(self) -> Provenance:
+        """Return the versions and digests that it grades with: those in each of its results.
+
+        A run in which nothing has changed asks for nothing else. An engine that knows them need not start for that;
+        another one returns `pending().provenance`.
+        """
+        ...
+
     def start(self) -> None:
-        """Begin to start, without waiting. The other calls do so, too."""
+        """Begin to start, without waiting. `pending` and `submit` do so, too."""
         ...
 
     def pending(self, timeout: float | None = None) -> Result:
