@@ -1,7 +1,7 @@
-"""Makes `assignments/<hw>/` of a reference: starter, notebook and worked examples.
+"""Makes the files of `assignments/<hw>/` from a reference: starter, notebook and worked examples.
 
-Everything is made in memory first, and only what differs is written. So a second build changes nothing, and
-`--check` is the same work without the writing.
+Everything is made in memory first, and only files that differ are written. So a second build changes nothing, and
+`--check` does the same work without writing.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from softmark.records.errors import ConfigError
 
 
 def buildable(root: Path) -> tuple[str, ...]:
-    """The homeworks of a course that have a reference and a handout."""
+    """Return the homeworks of a course that have a reference and a handout."""
     return tuple(name for name in homework_names(root) if name not in lacking(root))
 
 
 def lacking(root: Path) -> dict[str, str]:
-    """The homeworks that cannot be built, each with the first file that it lacks."""
+    """Return the homeworks that cannot be built, each with the first file that it lacks."""
     needed = {name: (root / "reference" / f"{name}.py", _readme(root, name)) for name in homework_names(root)}
     missing = {name: [file for file in files if not file.is_file()] for name, files in needed.items()}
     return {name: files[0].relative_to(root).as_posix() for name, files in missing.items() if files}
 
 
 def products(homework: Homework) -> dict[Path, bytes]:
-    """The files that are built, with their content."""
+    """Return the files that are built, with their content."""
     readme = _readme(homework.root, homework.name)
     for needed in (homework.reference, readme):
         if not needed.is_file():

@@ -1,7 +1,7 @@
-"""The zip that an instructor uploads to Gradescope: one homework, and everything that grades it.
+"""Makes the zip that an instructor uploads to Gradescope: one homework, and everything that grades it.
 
-It holds a wheel of softmark, the homework's hidden tests and its reference (and no other's), the versions of the
-libraries, and the two scripts that the platform runs. The same softmark and the same homework give the same bytes.
+It holds a wheel of softmark, the homework's hidden tests and its reference (and no other homework's), the versions of
+the libraries, and the two scripts that the platform runs. The same softmark and the same homework give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from softmark.records.errors import UsageError
 SCRIPTS = ("setup.sh", "run_autograder")
 _TIMEOUT = "\nTIMEOUT={} "
 _SPARED_SECONDS = 60
-"""Seconds by which a run ends itself before the platform does."""
+"""A run ends itself so many seconds before the platform does."""
 DEFAULT_MINUTES, MOST_MINUTES = 10, 40
 """The platform's timeout, and the longest it can be set to."""
 WITHOUT_INDEX = (
@@ -32,7 +32,7 @@ WITHOUT_INDEX = (
 
 
 def bundle(homework: Homework, minutes: int, torch_index: str | None) -> bytes:
-    """Return the zip, for a timeout of the platform of so many minutes; raise UsageError where it cannot be made."""
+    """Return the zip for a timeout of so many minutes. Raise UsageError if it cannot be made."""
     if torch_index is not None and (torch_index.split() != [torch_index] or "://" not in torch_index):
         raise UsageError(
             f"--torch-index {torch_index!r} is no address of a package index, such as https://index.example/cpu"
@@ -53,7 +53,7 @@ def verified(homework: Homework, jobs: int) -> Verification | None:
 
 
 def form(homework: Homework, minutes: int) -> Iterator[tuple[str, str]]:
-    """Return what to type into the platform's forms, field by field."""
+    """Yield the fields of the platform's forms, each with what to type into it."""
     yield "Autograder points", f"{float(homework.points):g}"
     yield "Base image", "Ubuntu 22.04, variant Base"
     yield "Container specifications", "0.5 CPU, 0.75GB RAM"

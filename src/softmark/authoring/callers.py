@@ -8,7 +8,7 @@ from softmark.course.homework import Homework
 
 
 def dependents(reference: str, homework: Homework) -> dict[str, frozenset[str]]:
-    """For each top-level name of the reference, the parts whose functions use it, directly or through others."""
+    """Return for each top-level name of the reference the parts whose functions use it, directly or through others."""
     definitions = {
         node.name: {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         for node in ast.parse(reference).body
@@ -23,7 +23,7 @@ def dependents(reference: str, homework: Homework) -> dict[str, frozenset[str]]:
 
 
 def builds_on(reference: str, homework: Homework) -> dict[str, tuple[str, ...]]:
-    """For each part, the numbers of the earlier parts whose functions it uses, directly or through others."""
+    """Return for each part the numbers of the earlier parts whose functions it uses, directly or through others."""
     users = dependents(reference, homework)
     earlier: dict[str, tuple[str, ...]] = {}
     for part in homework.parts:

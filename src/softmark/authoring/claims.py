@@ -16,8 +16,8 @@ from softmark.verdict.mistakes import Mistake, Registry
 MARGIN = 100.0
 """Distance from the tolerance, as a factor, that right and wrong answers must keep."""
 _NEEDS_A_NAME = (Category.VALUE, Category.NAN)
-"""Categories of which the fact alone does not tell what is wrong; every other fact is the cause in words: a shape, a
-dtype, a changed input, an exception that should have come."""
+"""Categories whose fact does not tell what is wrong. Every other fact is the cause in words: a shape, a dtype, a
+changed input, an exception that should have come."""
 _ENDS = (Category.CRASH, Category.TIMEOUT, Category.MEMORY, Category.LOAD)
 """Categories that no mistake in a formula has."""
 _NO_ANSWER = (Code.NOT_DEFINED, Code.ENDLESS_RECURSION)
@@ -45,7 +45,7 @@ def judge(
 
 
 def _judge_fault(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:
-    """A test that cannot judge; the same fault in other tests and submissions is told with the first."""
+    """Note a test that cannot judge. The same fault in other tests and submissions is told once."""
     faults: dict[str, TestResult] = {}
     for test in result.tests:
         for verdict in test.verdicts:
@@ -129,7 +129,7 @@ def _judge_mistake(
 
 
 def _how_it_breaks(source: str, result: Result) -> str:
-    """Return why a planted file fails, if that is no mistake in a formula; empty if it is one."""
+    """Return why a planted file fails for a reason that is no mistake in a formula; empty if there is none."""
     if names := undefined(source):
         return f"where it is planted, nothing defines {', '.join(f'`{name}`' for name in names)}"
     if result.status is not Status.GRADED:

@@ -1,15 +1,14 @@
 """Makes a homework's worked examples: small inputs from `graders/<hw>/examples.py`, answers from the reference.
 
-An `examples.py` names calls, with small numbers for inputs, which are never those of a hidden test:
+An `examples.py` names calls. Their inputs are small numbers, and never those of a hidden test:
 
     from reference import attention_scores as ref
     from softmark import example, numbers
 
     EXAMPLES = {"scores": example(ref.scores, numbers("Q", 2, 3), numbers("K", 4, 3))}
 
-Beside the right answer stands what each named mistake answers to the same call, with the words that name it: so a
-student's own machine can tell the mistake, and there is neither reference nor mistake on it. What a student can see of
-a mistake is a wrong answer, as in a hidden test, and the words are meant for them.
+An example holds the right answer, and the answer and the words of each named mistake. So `softmark check` can name a
+mistake on a student's own machine, where there is neither the reference nor the code of a mistake.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from softmark.verdict.plant import Planting, instead, planted, stand_in
 from softmark.verdict.values import map_tensors
 
 MOST_ALIKE = 2
-"""Mistakes with one and the same answer that are named side by side; of more, none is told from the others."""
+"""The number of mistakes with the same answer that are named side by side. If more have it, none is named."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def numbers(label: str, *shape: int) -> torch.Tensor:
 
 
 def handout_of(homework: Homework) -> Handout:
-    """Everything that a student's machine has to know of the homework."""
+    """Return all that a student's machine has to know of the homework."""
     registry = load_mistakes(homework, ("mistakes",))
     with _one_thread():
         examples = tuple(_worked(name, made, registry) for name, made in _calls(homework).items())
@@ -94,7 +93,7 @@ def handout_of(homework: Homework) -> Handout:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Small tensors: more threads only wait for each other."""
+    """Use one thread inside this block: with small tensors, several threads only wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -104,7 +103,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def encode(handout: Handout) -> bytes:
-    """As JSON that a person can read: a line for each field of an example, a line for each mistake."""
+    """Return a handout as JSON that a person can read: a line for each field of an example and for each mistake."""
     data = msgspec.to_builtins(handout, enc_hook=str)
     for part in data["parts"]:
         del part["points"]  # the README says them
@@ -132,7 +131,7 @@ def _json(value: Any) -> str:
 
 
 def _calls(homework: Homework) -> dict[str, ExampleCall]:
-    """The EXAMPLES of the homework's examples.py; none if it has no such file."""
+    """Return the EXAMPLES of the homework's examples.py; none if it has no such file."""
     file = homework.folder / "examples.py"
     if not file.exists():
         return {}
@@ -177,7 +176,7 @@ def _callee(made: ExampleCall, weights: Mapping[str, torch.Tensor], plants: Plan
 def _slips(
     made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Expected, registry: Registry
 ) -> dict[str, Any]:
-    """The answers of the mistakes that show on this example, and can be told from (almost) all others."""
+    """Return the answers of the mistakes that show in this example and that no more than MOST_ALIKE have in common."""
     found: list[tuple[Suspect, Any]] = []
     for suspect in relevant(made.function, registry):
         answer = _answer(made, weights, truth, suspect.mistake)
@@ -187,21 +186,22 @@ def _slips(
 
 
 def _telling(suspect: Suspect, answer: Any, found: list[tuple[Suspect, Any]]) -> bool:
-    """Return whether this answer points to this mistake; one of the function itself goes before one of a callee."""
+    """Return whether this answer points to this mistake. A mistake of the function itself goes before one of a
+    callee's."""
     alike = [other for other, theirs in found if agrees(answer, stated(theirs))]
     direct = [other for other in alike if other.direct]
-    said = {other.mistake.says for other in direct or alike}  # several makes of one mistake are one
+    said = {other.mistake.says for other in direct or alike}  # the same mistake may be written in several ways
     return suspect in (direct or alike) and len(said) <= MOST_ALIKE
 
 
 def _answer(made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Expected, mistake: Mistake) -> Any:
-    """Return the answer of the mistake; None if it is right, no answer, or another one every time."""
+    """Return the answer of the mistake; None if it is right, if there is none, or if it changes from run to run."""
     try:
         first, second = (_run(made, weights, mistake, seed) for seed in (0, 1))
         if agrees(first, truth) or not agrees(first, stated(second)):
             return None
         to_data(first)
-    except Exception:  # a variant may fail on these inputs in any way: then a student's code gives no answer either
+    except Exception:  # a variant may fail on these inputs in any way, and so would a student's code
         return None
     return first
 

@@ -38,7 +38,7 @@ class Verification:
     refused: float = math.inf
     """Smallest error of a wrong answer that was refused for its values, in tolerances."""
     found: dict[str, list[str]] = field(default_factory=dict)
-    """Return the claims that do not hold, each cause once, with the submissions in which it shows."""
+    """The claims that do not hold, each cause once, with the submissions in which it shows."""
     _told: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False)
     """The sentence for each cause that was given as `same_as`."""
 
@@ -59,9 +59,9 @@ class Verification:
         return [Gap(self.homework, _all_of(subjects), what) for what, subjects in self.found.items()]
 
     def add_gap(self, subject: str, what: str, same_as: tuple[str, ...] = ()) -> None:
-        """Note a claim that does not hold; the same sentence for several submissions is one gap.
+        """Note a claim that does not hold. The same sentence about several submissions is one gap.
 
-        Sentences with one `same_as` say the same of several submissions, too: the first of them is told.
+        Sentences with the same `same_as` are one gap, too; the first of them is told.
         """
         if same_as:
             what = self._told.setdefault(same_as, what)
@@ -71,7 +71,7 @@ class Verification:
 
 
 def _all_of(subjects: Sequence[str]) -> str:
-    """The subjects by name, if they are few."""
+    """Return the subjects by name, if they are few."""
     first, *others = subjects
     if len(others) <= 2:
         return ", ".join(subjects)
@@ -79,7 +79,7 @@ def _all_of(subjects: Sequence[str]) -> str:
 
 
 def placed(number: str, name: str, homework: Homework) -> str:
-    """A hidden test by its number and where it stands: "test 1.1 (graders/tiny/test_hidden.py:12)"."""
+    """Return a hidden test's number and place: "test 1.1 (graders/tiny/test_hidden.py:12)"."""
     defined = re.compile(rf"^\s*(?:async )?def {re.escape(name.rpartition('::')[2])}\(", re.MULTILINE)
     for file in sorted(homework.folder.rglob("test_*.py")):
         text = file.read_text(encoding="utf-8", errors="replace")

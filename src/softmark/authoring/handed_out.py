@@ -21,7 +21,7 @@ from softmark.sandbox.isolation import InChild
 
 
 def gaps_of_handout(homework: Homework) -> Iterator[tuple[str, str]]:
-    """Yield what is stale, and which public tests do not tell right work from none: each with what it concerns."""
+    """Yield each gap of the handout with its subject: files that are stale, public tests that do not test."""
     if homework.name not in lacking(homework.root):
         for file in stale(products(homework)):
             name = file.relative_to(homework.root).as_posix()

@@ -1,6 +1,7 @@
-"""Submissions that know nothing, and must earn nothing: the starter, and the same kind of answer for every part.
+"""Makes submissions that know nothing and must earn nothing: the starter, and one kind of answer for every part.
 
-A constant of the right shape takes the shape from a copy of the reference, and only the shape: nobody is paid for that.
+A constant of the right shape takes the shape, and nothing else, from a copy of the reference. Nobody is paid for
+shapes.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def starter(homework: Homework) -> str:
 
 
 def trivial_submissions(homework: Homework) -> dict[str, str]:
-    """Source texts by name."""
+    """Return the source texts by name."""
     reference = homework.reference.read_text(encoding="utf-8")
     classes = {node.name for node in ast.parse(reference).body if isinstance(node, ast.ClassDef)}
     names = [name for part in homework.parts for name in part.functions]

@@ -1,9 +1,8 @@
 """Makes a homework's notebook out of its source text and its handout.
 
-The text may be the starter or the reference itself: either way the notebook runs from top to bottom. It has the
-handout's section on a part, the part's code, and a cell that checks it. Cells that are not the student's work are
-tagged `softmark`, so that whoever reads a notebook that was handed in can leave them out. Nothing depends on the time,
-on chance or on a machine: the same texts make the same bytes.
+The source text may be the starter or the reference: the notebook runs from top to bottom with either. For each part it
+has the handout's section, the part's code, and a cell that checks the code. Cells that are not the student's work have
+the tag `softmark`, so a reader of handed-in notebooks can leave them out. The same texts make the same bytes.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _METADATA = {
 
 @dataclass(frozen=True)
 class ReadmeSections:
-    """The README of a homework: its title, and the text below each of its headings."""
+    """The README of a homework: its title, and the text below each heading."""
 
     title: str
     sections: dict[str, str]
@@ -73,7 +72,7 @@ def notebook(source: str, readme: str, homework: Homework) -> bytes:
 
 
 def read_readme(readme: str, homework: Homework) -> ReadmeSections:
-    """The handout by its headings; a `#` inside a code block is none."""
+    """Return the handout by its headings. A `#` inside a code block is no heading."""
     title = re.match(r"# +(.*)\n", readme)
     if title is None:
         raise _wrong(homework, 1, "the first line must be the title: # Title")
@@ -87,7 +86,7 @@ def read_readme(readme: str, homework: Homework) -> ReadmeSections:
 
 
 def _section(part: Part, handout: ReadmeSections, homework: Homework) -> str:
-    """The handout's section on a part, with its heading: number, title, points."""
+    """Return the handout's section on a part. Its heading has number, title and points."""
     for heading, text in handout.sections.items():
         found = _OF_A_PART.fullmatch(heading)
         if found is None or found[1] != part.number:

@@ -22,7 +22,7 @@ from pathlib import Path
 from softmark.records.errors import UsageError
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of every file, in the wheel and in the bundle: the first that a zip knows."""
+"""The time of every file in the wheel and in the bundle: the earliest that a zip can hold."""
 _EPOCH_SECONDS = "315532800"
 _SCRIPTS = {"setup.sh": "docker/setup.sh", "run_autograder": "docker/run_autograder"}
 _OTHERS = {"constraints.txt": "constraints.txt"}
@@ -30,7 +30,7 @@ _OF_AN_INSTALLATION = {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"}
 
 
 def scripts() -> dict[str, bytes]:
-    """Return what Gradescope runs and the versions of the libraries, with Unix line ends."""
+    """Return the scripts that Gradescope runs and the versions of the libraries, with Unix line ends."""
     checkout = _checkout()
     installed = Path(__file__).with_name("gradescope")
     files = {}
@@ -56,7 +56,7 @@ def archived(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> by
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, EPOCH)
-            entry.create_system = 3  # Unix: the rights below are read as such, wherever this runs
+            entry.create_system = 3  # Unix, wherever this runs: so the rights below are read as rights
             entry.external_attr = (stat.S_IFREG | (0o755 if name in executable else 0o644)) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)

@@ -1,10 +1,11 @@
 """Plants a variant into the reference, as source text: the submission of a student who made exactly that mistake.
 
-The variant's definition takes the place of the reference's (a function, a method, a class) under its name. Inside it,
-`ref.scores` means the solution's own `scores`, so the prefix goes; but what the variant itself varies stays reachable:
-`ref.scores` inside a variant of `scores` is the original, which is kept under another name. And what the variant uses
-of the file it stands in, and of the homework's files that this one imports (imports, constants, other functions,
-transitively), comes along under names that clash with nothing.
+The variant's definition replaces the reference's function, method or class, and takes its name. Inside the variant,
+`ref.scores` means the solution's own `scores`, so the prefix is removed. If a variant of `scores` itself says
+`ref.scores`, it means the original, which is kept under another name.
+
+A variant may use imports, constants and functions of its own file, and of files of the homework that this one imports.
+All of these are copied along, under names that are not taken.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class _Module:
 
 
 def plant(reference: str, entry: RegisteredVariant) -> str:
-    """The reference's source with the entry's variant in the place of its target."""
+    """Return the reference's source with the entry's variant in the place of its target."""
     module = _read(Path(entry.file))
     variant = module.definitions.get(entry.name)
     if not isinstance(variant, Definition):
@@ -55,7 +56,7 @@ def plant(reference: str, entry: RegisteredVariant) -> str:
 
 
 def undefined(source: str) -> list[str]:
-    """The names that a source text uses in its functions and defines nowhere."""
+    """Return the names that a source text uses in its functions and defines nowhere."""
     top = symtable.symtable(source, "planted", "exec")
     defined = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
     known = defined | {table.get_name() for table in top.get_children()} | set(dir(builtins)) | _OF_A_MODULE
@@ -72,7 +73,7 @@ def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _is_looked_up(symbol: symtable.Symbol, table: symtable.SymbolTable) -> bool:
-    """Return whether the name is looked up among the module's."""
+    """Return whether the name is looked up among those of the module."""
     return symbol.is_referenced() and (symbol.is_global() or table.get_type() == "module")
 
 
@@ -112,7 +113,8 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _needed(variant: Definition, module: _Module) -> tuple[list[str], list[str]]:
-    """The other definitions and the imports that the variant uses, directly or through each other, in file order."""
+    """Return the other definitions and the imports that the variant uses, directly or through each other, in file
+    order."""
     body = ast.Module([_without_decorators(variant)], [])
     helpers: set[str] = set()
     unseen = _names(body) - {variant.name}
@@ -136,7 +138,7 @@ def _without_decorators(node: ast.stmt) -> ast.stmt:
 
 
 class _Rewrite(ast.NodeTransformer):
-    """Makes a statement of a file of variants one of the planted file."""
+    """Rewrites a statement of a file of variants for the planted file."""
 
     def __init__(self, renamed: Mapping[str, str], target: str) -> None:
         self._renamed, self._target = renamed, target
@@ -144,7 +146,7 @@ class _Rewrite(ast.NodeTransformer):
         """Return whether the variant, or a definition that comes along with it, uses the function that it varies."""
 
     def renamed_to(self, name: str, node: ast.stmt) -> ast.stmt:
-        """The statement under a new name, with what it refers to renamed along."""
+        """Return the statement under a new name. The names that it uses are changed along."""
         new = self.visit(_without_decorators(node))
         if isinstance(new, Definition):
             new.name = name
@@ -175,7 +177,7 @@ class _Recalled(ast.NodeTransformer):
 
 
 def _of_reference(node: ast.Attribute) -> str:
-    """ "scores" for `ref.scores`, "Net.forward" for `ref.Net.forward`; nothing for what is not of the reference."""
+    """Return "scores" for `ref.scores` and "Net.forward" for `ref.Net.forward`; nothing for another expression."""
     if isinstance(node.value, ast.Name):
         return node.attr if node.value.id == _REFERENCE else ""
     owner = _of_reference(node.value) if isinstance(node.value, ast.Attribute) else ""
@@ -204,7 +206,7 @@ def _replace(
     if keep and isinstance(original, Definition):
         original.name = f"{_ORIGINAL}{name}"
         body.insert(place, original if owner else _Recalled(name).visit(original))
-        top += not owner  # what comes along may need it at once
+        top += not owner  # a statement that is copied along may need it at once
     tree.body[top:top] = carried
 
 
@@ -216,7 +218,7 @@ def _index(body: list[ast.stmt], name: str, entry: RegisteredVariant) -> int:
 
 
 def _insert_imports(tree: ast.Module, imports: list[ast.stmt]) -> None:
-    """After the docstring and `from __future__` lines."""
+    """Insert imports after the docstring and the `from __future__` lines."""
     place = 0
     for position, node in enumerate(tree.body):
         docstring = position == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

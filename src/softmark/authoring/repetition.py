@@ -1,6 +1,6 @@
 """Grades some variants twice: the second time in reverse order, and the tests of each part in reverse order.
 
-What is not the same then depends on what ran before, on the time, or on numbers that nobody seeded.
+A result that differs depends on what ran before, on the time, or on numbers that nobody seeded.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _differences(first: Result, second: Result) -> Iterator[tuple[TestResult, Te
 
 
 def _difference(one: TestResult, other: TestResult) -> str:
-    """The most that can be said of two judgements of one test."""
+    """Return the largest difference between two judgements of one test, in words."""
     if one.score != other.score:
         return f"{one.score:g} and {other.score:g} points"
     facts, others = ([verdict.fact for verdict in test.verdicts] for test in (one, other))
@@ -72,7 +72,7 @@ def _difference(one: TestResult, other: TestResult) -> str:
 
 
 def _other_differences(first: Result, second: Result) -> str:
-    """The fields of a result, beside its tests and times, that are not the same."""
+    """Return the fields of a result that differ, its tests and times left out."""
     fields = [name for name in Result.__struct_fields__ if name not in ("tests", "seconds", "cpu_seconds")]
     return ", ".join(name for name in fields if getattr(first, name) != getattr(second, name))
 

@@ -1,8 +1,8 @@
 """Cuts the starter that students get out of the reference: everything but what they write themselves.
 
-Between `# BEGIN SOLUTION` and `# END SOLUTION` stands the solution; each such block becomes one line that says which
-part is not done yet. Nothing between the markers survives, and the markers themselves do not either. The module's
-docstring keeps its title and its text, and tells a student what to do with the file.
+The solution stands between `# BEGIN SOLUTION` and `# END SOLUTION`. Each such block, markers included, becomes one line
+that says which part is not done yet. The module's docstring keeps its title and its text, and tells a student what to
+do with the file.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ arguments as they are; README.md says what each part asks for. To check your wor
 
 
 def cut(reference: str, homework: Homework) -> str:
-    """The starter's source text."""
+    """Return the starter's source text."""
     return _for_students(without_solutions(reference, homework), homework)
 
 
 def without_solutions(reference: str, homework: Homework) -> str:
-    """The reference with each solution replaced; its docstring is as it was."""
+    """Return the reference with each solution replaced; its docstring stays as it is."""
     lines: list[str] = []
     began = 0
     for number, line in enumerate(reference.splitlines(), start=1):
@@ -49,7 +49,7 @@ def without_solutions(reference: str, homework: Homework) -> str:
 
 
 def title_and_text(source: str, homework: Homework) -> tuple[str, str, str]:
-    """The first line of a module's docstring, the rest of it, and all that comes after it."""
+    """Return the first line of a module's docstring, the rest of it, and all that comes after it."""
     body = ast.parse(source).body
     docstring = ast.get_docstring(ast.Module(body[:1], [])) if body else None
     if not docstring:
@@ -66,7 +66,7 @@ def _for_students(source: str, homework: Homework) -> str:
 
 
 def _where(reference: str, line: int, homework: Homework) -> str:
-    """ "part 3: scores" for a line of the reference."""
+    """Return "part 3: scores" for a line of the reference."""
     for node in ast.parse(reference).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (node.end_lineno or line):
             number = next((part.number for part in homework.parts if node.name in part.functions), None)

@@ -1,4 +1,4 @@
-"""Grades source texts that are made up: the reference, mistakes planted into it, and whatever else `verify` tries."""
+"""Grades source texts that are made up: the reference, mistakes planted into it, and others that `verify` needs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STRONGEST = "full" if hasattr(os, "geteuid") and os.geteuid() == 0 else "user"
 
 @dataclass(frozen=True)
 class Variant:
-    """A source text to grade: what it is (reference, equivalent, …), its name, its text."""
+    """A source text to grade, with its kind (reference, equivalent, …) and its name."""
 
     kind: str
     name: str
@@ -29,7 +29,7 @@ class Variant:
 
 
 class Round:
-    """Variants of one homework that an engine of their own grades; `backwards` reverses the tests of each part."""
+    """Variants of one homework, with an engine of their own; `backwards` reverses the tests of each part."""
 
     def __init__(self, homework: Homework, variants: Sequence[Variant], jobs: int, *, backwards: bool = False) -> None:
         self.variants = variants
@@ -45,7 +45,7 @@ class Round:
 
     @property
     def running(self) -> int:
-        """The number of variants that are graded at this moment."""
+        """The number of variants that are being graded now."""
         return min(self.engine.slots, sum(not future.done() for future in self.futures))
 
     def results(self) -> list[Result]:
@@ -76,7 +76,7 @@ class Rounds:
     ) -> Round:
         """Have variants graded as soon as earlier rounds leave a slot free; wait until then.
 
-        Raise what keeps the engine from starting: UsageError if hidden tests cannot be imported.
+        If the engine cannot start, raise its error: UsageError if hidden tests cannot be imported.
         """
         new = Round(homework, variants, jobs or self._jobs, backwards=backwards)
         self._open.append(new)
@@ -87,7 +87,7 @@ class Rounds:
         new.submit()
         for each in [each for each in self._open if not each.running]:
             self._open.remove(each)
-            with each.engine:  # which ends its processes: they hold memory
+            with each.engine:  # ends its processes, because they hold memory
                 pass
         return new
 

@@ -1,11 +1,15 @@
 """Verifies that hidden tests grade: tries every claim about them in the real sandbox.
 
-For each homework: the reference and every equivalent earn everything; the starter and every trivial submission earn
-nothing; each mistake, planted alone into the reference, costs marks in its own part and in no part that does not
-depend on it, and is named; right and wrong answers keep a distance of a hundred times from the tolerance on either
-side (claims.py); a second run in another order, on another engine, says the same (repetition.py); and the handout is up
-to date, with public tests that the reference passes and the starter does not (handed_out.py). A claim that does not
-hold is a `Gap`.
+These claims must hold for each homework:
+
+* The reference and every equivalent earn everything. The starter and every trivial submission earn nothing (claims.py).
+* Each mistake is planted alone into the reference. It costs marks in its own part, and in no part that does not depend
+  on it, and it is named.
+* The errors of right and wrong answers keep a distance of a hundred times from the tolerance on either side.
+* A second run in another order, on another engine, gives the same results (repetition.py).
+* The handout is up to date, and its public tests pass the reference and fail the starter (handed_out.py).
+
+A claim that does not hold is a `Gap`.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ __all__ = ["Gap", "Verification", "verify_homeworks"]
 
 
 def verify_homeworks(homeworks: Sequence[Homework], jobs: int) -> list[Verification]:
-    """Grade everything there is to grade, about `jobs` submissions at a time, and judge it, in the order given."""
+    """Grade all variants, about `jobs` at a time. Return the verifications in the order of the homeworks."""
     with Rounds(jobs) as rounds:
         trials = [_begin(homework, rounds, jobs) if homework.reference.is_file() else None for homework in homeworks]
         return [
@@ -58,9 +62,10 @@ class _Trial:
 
 
 def _begin(homework: Homework, rounds: Rounds, jobs: int) -> _Trial:
-    """Have the variants of a homework graded, and look at its handout meanwhile.
+    """Begin to grade the variants of a homework, and look at its handout meanwhile.
 
-    Few variants are graded twice. Half of the slots are enough for them, because each slot computes anew what is right.
+    Only few variants are graded twice. Half of the slots are enough for them, because each slot computes the expected
+    answers anew.
     """
     registry = load_mistakes(homework)
     variants = _variants(homework, registry)

@@ -14,10 +14,11 @@ from softmark.authoring.gaps import Verification
 
 
 def show_verifications(verifications: Sequence[Verification], seconds: float, console: Console) -> None:
-    """One row a homework, then every gap in a sentence, and the claims that nothing was there to try.
+    """Print one row for each homework, then each gap in a sentence, and the claims of which nothing was there to try.
 
-    Of all mistakes so many are caught and named; of all right solutions so many earn everything (equal); of starters
-    and trivial submissions so many earn nothing; and so far from the tolerance are the worst right and best wrong.
+    The columns are the mistakes that are caught and that are named, equivalents that earn everything, starters and
+    trivial submissions that earn nothing, and the distances of the worst right and the best wrong answer from the
+    tolerance.
     """
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
     for column in ("", "homework", "caught", "named", "equal", "starter", "trivial", "margins"):
@@ -44,7 +45,7 @@ def show_verifications(verifications: Sequence[Verification], seconds: float, co
 
 
 def _unproved(verification: Verification) -> Iterator[str]:
-    """Return what a green row does not say, because there was nothing to try."""
+    """Return the claims of a green row that nothing was there to try for."""
     if not verification.mistakes:
         yield "nothing is proved about wrong answers: name mistakes in mistakes.py"
     if not verification.equivalents:
@@ -56,14 +57,14 @@ def _of(number: int, total: int) -> str:
 
 
 def _times(margin: float) -> str:
-    """A factor; none, where nothing came near the tolerance."""
+    """Return a factor as text; a dash if no answer came near the tolerance."""
     if not math.isfinite(margin):
         return "–"
     return f"{margin:.0f}×" if margin < 1e6 else f"{margin:.0e}×"
 
 
 def as_plain(verifications: Sequence[Verification], seconds: float) -> dict[str, Any]:
-    """For `--json`."""
+    """Return the verifications as plain data for `--json`."""
     return {
         "ok": all(verification.ok for verification in verifications),
         "seconds": round(seconds, 1),

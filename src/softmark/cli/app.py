@@ -47,7 +47,7 @@ COMMANDS = {
         "Say what this machine can promise: isolation level and why not higher, devices, versions, limits.",
     ),
 }
-"""Each command with its module in this room, and the first sentence of its help."""
+"""Each command with its module in this room and the first sentence of its help."""
 
 
 class LazyCommand(TyperCommand):
@@ -116,7 +116,7 @@ def main() -> None:
 
 
 def _print_any_name() -> None:
-    """Write out the characters that a terminal does not have: a student's name must not end a run."""
+    """Write out the characters that a terminal lacks, so that a student's name does not end a run."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

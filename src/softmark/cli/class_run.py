@@ -1,4 +1,4 @@
-"""`softmark grade` for a class: has it collected, graded and written, and says how it went."""
+"""Grades a class for `softmark grade`: has it collected, graded and written, and says how it went."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_FAULTS = 3
 
 
 class _Terminated(KeyboardInterrupt):
-    """SIGTERM has come: the run ends as at Ctrl-C."""
+    """Raised at SIGTERM: the run ends as at Ctrl-C."""
 
 
 def grade_class(
@@ -111,14 +111,14 @@ def _say_how_it_went(
 
 
 def _warning(summary: ClassSummary, collection: Collection, homework: Homework) -> str:
-    """Return what is wrong if most of a class earned nothing and that is rather not the students' fault."""
+    """Return what is wrong if most of a class earned nothing and that is probably not the students' fault."""
     if not summary.same.most_failed:
         return ""
     return other_homework(collection.entries, homework) or summary.same.warning
 
 
 def _grade(collection: Collection, results: ClassResults, engine: Engine, fresh: bool, console: Console) -> Tally:
-    """Grade, and show how it goes on."""
+    """Grade a class, and show the progress."""
     with (
         following(len(collection.entries), console) as (tally, show),
         closing(run_class(collection.entries, results, engine, fresh)) as run,
@@ -150,6 +150,6 @@ def _name(what: str, submissions: Sequence[str], console: Console) -> None:
 
 
 def some(ids: Sequence[str]) -> str:
-    """Return the first of these, and how many more there are."""
+    """Return the first few of these names, and how many more there are."""
     more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
     return f"{', '.join(ids[:MOST_NAMED])}{more}"

@@ -52,7 +52,7 @@ def grade_and_show(submission: Entry, homework: Homework, engine: Engine, output
 
 
 def _write_results(result: Result, output: Path) -> None:
-    """Keep `submissions/<id>/results.json` up to date. The first time tells if that cannot be done."""
+    """Keep `submissions/<id>/results.json` up to date. The first call fails if the file cannot be written."""
     folder = feedback_folder(output, result.submission.id)
     with writable(folder):
         make_feedback_folder(folder)

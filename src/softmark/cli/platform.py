@@ -80,7 +80,7 @@ def _homework(source: Path, named: str | None) -> Homework:
 
 
 def _tell_staff(result: Result) -> None:
-    """Standard output: the platform shows it to staff only."""
+    """Print the result on standard output, which the platform shows to staff only."""
     show(result, Console(width=STAFF_WIDTH), Audience.STAFF)
 
 
@@ -102,11 +102,11 @@ def doctor(
 
 
 def _readable_secrets() -> str:
-    """Return what is to be said of the course around, if there is one and others can read its hidden tests."""
+    """Return a warning if there is a course around this folder and others can read its hidden tests."""
     try:
         root = course_root()
         return exposed(load_homework(name, root) for name in homework_names(root))
-    except (UsageError, ConfigError):  # this command is about the machine; others say what is wrong with a course
+    except (UsageError, ConfigError):  # this command is about the machine; others report errors of a course
         return ""
 
 
@@ -120,7 +120,7 @@ _STOPS = {
 
 
 def show_machine(found: Examined, console: Console) -> None:
-    """The level and its reasons first, then the facts."""
+    """Print the level and its reasons first, then the facts."""
     machine = found.machine
     verdict = "✓" if found.enough else "✗"
     console.print(

@@ -1,4 +1,4 @@
-"""Shows how far the grading of a class is: a bar on a terminal, elsewhere a line now and then."""
+"""Shows how far the grading of a class is: a bar on a terminal, elsewhere a line from time to time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORDS = {
     Status.NOT_GRADABLE: ("not gradable", "not gradable"),
     Status.GRADER_ERROR: ("grader error", "grader errors"),
 }
-_ROOM_FOR_A_BAR = 100  # columns of the terminal; numbers are worth more where there is less
+_ROOM_FOR_A_BAR = 100  # columns of the terminal; a narrower one shows the numbers instead
 
 
 class Tally:
@@ -51,12 +51,12 @@ class Tally:
 
     @property
     def seconds(self) -> float:
-        """Since the run began."""
+        """Return the seconds since the run began."""
         return time.monotonic() - self._start
 
     @property
     def rate(self) -> float:
-        """Submissions graded in a second; those found unchanged do not count."""
+        """Return the number of submissions graded in a second, without those found unchanged."""
         return self.by_status.total() / max(self.seconds, 1e-9)
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class Tally:
 
 
 class _WhatFits(TextColumn):
-    """A text that is cut where the terminal ends: a second line would scroll everything away."""
+    """A text that is cut at the terminal's edge, because a second line would scroll everything away."""
 
     def render(self, task: Task) -> Text:
         text = super().render(task)
@@ -78,7 +78,7 @@ class _WhatFits(TextColumn):
 
 @contextmanager
 def following(total: int, console: Console) -> Iterator[tuple[Tally, Callable[[Finished], None]]]:
-    """A tally, and what is to be called with every submission that is finished."""
+    """Yield a tally, and the function to call with every submission that is finished."""
     tally = Tally()
     if not console.is_terminal:
         yield tally, _plain(tally, total, console)
@@ -88,7 +88,7 @@ def following(total: int, console: Console) -> Iterator[tuple[Tally, Callable[[F
         MofNCompleteColumn(table_column=Column(no_wrap=True)),
         TextColumn("{task.fields[rate]:.1f}/s"),
         TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
-        _WhatFits("{task.fields[counts]}", table_column=Column()),  # the only one that gives way
+        _WhatFits("{task.fields[counts]}", table_column=Column()),  # the only column that may be cut
     )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=total, rate=0.0, counts="starting the engine")

@@ -1,4 +1,4 @@
-"""Commands on the results of a class: other programs' grade files, what grading again has changed, marks by hand."""
+"""Has the commands on the results of a class: grade files for other programs, changes by regrading, marks by hand."""
 
 from __future__ import annotations
 

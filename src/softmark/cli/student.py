@@ -40,7 +40,7 @@ def check(
 
 
 def _check_once(work: OwnWork, json: bool) -> int:
-    """Check, print, and say with what exit code this ends."""
+    """Check once, print the result, and return the exit code."""
     if json:
         with stdout_kept_clean():
             result = work.check()
@@ -54,7 +54,7 @@ def _check_once(work: OwnWork, json: bool) -> int:
 
 
 def _check_again(work: OwnWork, json: bool) -> int:
-    """A file that cannot be read just now, because it is being saved, is no reason to stop watching it."""
+    """Check once, and go on if the file cannot be read, which may be because it is being saved."""
     try:
         return _check_once(work, json)
     except (UsageError, Unreadable) as error:
