@@ -228,6 +228,15 @@ class TestBlocksOfTest:
         verdict = msgspec.structs.replace(WRONG_SHAPE, subtest="[one token]")
         assert told_about(verdict)[0] == "[one token]: shape (3, 5), expected (5, 3)"
 
+    def test_what_was_not_judged(self) -> None:
+        """A test that passed without a judgement on devices says so, once for each function."""
+        case = CaseResult(id="", outcome=Outcome.PASSED, share="1", unfollowed=("scores", "scores"))
+        test = with_cases(second_zero(), 2, case).tests[2]
+        assert (
+            as_lines(blocks_of_test(test, Audience.STUDENT))
+            == "Not judged: whether scores works on any device. This costs no marks."
+        )
+
     def test_carried_error(self) -> None:
         """Right by the student's own earlier part is said, and by which."""
         case = CaseResult(id="", outcome=Outcome.PASSED, share="1", carried=("scores", "mask"))

@@ -12,7 +12,7 @@ from softmark import Failed, agree, raises, works_on_meta
 from softmark.grading.session import StudentSession
 from softmark.grading.student import Student
 from softmark.intake.model import SubmittedFiles
-from softmark.verdict import Category, Verdict
+from softmark.verdict import Category, TestContext, Verdict, activate
 from tests.support.sandboxes import FILE, sandbox
 from tests.support.sessions import session
 
@@ -80,6 +80,27 @@ def loop(x):
 
 def fixed(x):
     return x + torch.ones(3)
+
+
+def in_many_ways(x):
+    table = nn.Embedding.from_pretrained(nn.Parameter(x).detach())
+    row = table(torch.tensor([0], device=x.device)) + torch.vmap(lambda row: row * 2)(x)[:1]
+    kept = row.as_subclass(OwnTensor).as_subclass(torch.Tensor) + torch.tensor([1.0, 2.0, 3.0], device=x.device)
+    layer = nn.Linear(3, 3, device=x.device)
+    return layer(kept) + Layer(3).to(x.device)(x).sum()
+
+
+class OwnTensor(torch.Tensor):
+    pass
+
+
+def by_numpy(x):
+    return torch.from_numpy(x.numpy()).to(x.device)
+
+
+def unfollowed(x):
+    with torch.autocast(x.device.type, dtype=torch.bfloat16):
+        return x @ x.T
 
 
 def honest(x):
@@ -404,6 +425,31 @@ class TestOnMeta:
     def test_a_module_moves_with_its_parameters(self, student: Student) -> None:
         """A module's parameters and buffers are where its input is."""
         works_on_meta(student.Layer(3), X)
+
+    def test_forms_that_make_tensors_in_cpp_pass(self, student: Student) -> None:
+        """Parameters, tables, subclasses, vmap and layers that take their device from the input."""
+        works_on_meta(student.in_many_ways, torch.rand(4, 3))
+
+    def test_refusals_of_a_real_device_are_found(self, student: Student) -> None:
+        """What torch refuses there besides mixing; the sentence has the next step."""
+        found = verdict(lambda: works_on_meta(student.by_numpy, X))
+        assert found.category is Category.DEVICE
+        assert "use torch's functions, or .cpu() before and .to(x.device) after" in found.fact
+
+    def test_what_cannot_be_followed_is_not_judged(self, student: Student) -> None:
+        """Code that works on the CPU, and fails on the pretended device alone, loses nothing."""
+        with activate(TestContext()) as case:
+            works_on_meta(student.unfollowed, torch.rand(4, 3))
+        assert case.unfollowed == ["unfollowed"]
+
+    def test_a_module_is_as_before(self, student: Student) -> None:
+        """After its call on the other device it works on the CPU, with the same weights and buffers."""
+        layer = student.Layer(3)
+        before = layer.state_dict()
+        works_on_meta(layer, torch.rand(4, 3))
+        after = layer.state_dict()
+        assert all(torch.equal(before[name], after[name]) for name in before)
+        assert layer(torch.rand(4, 3)).device.type == "cpu"
 
     def test_names_nested_results(self, student: Student) -> None:
         """Tensors anywhere in a result are described in their places."""

@@ -179,6 +179,7 @@ cases = st.builds(
     share=st.fractions(0, 1, max_denominator=7).map(str),
     verdicts=st.lists(verdicts, max_size=2).map(tuple),
     carried=st.lists(texts, max_size=2).map(tuple),
+    unfollowed=st.lists(texts, max_size=2).map(tuple),
     seconds=numbers,
 )
 

@@ -179,6 +179,11 @@ def hooked(x: torch.Tensor) -> torch.Tensor:
     return layer(x) + layer.weight.grad[0]
 
 
+def ctc(x: torch.Tensor) -> torch.Tensor:
+    scores = x.log_softmax(-1)[:, None]
+    return F.ctc_loss(scores, torch.tensor([[1]], device=x.device), torch.tensor([3]), torch.tensor([1]))
+
+
 def packed(x: torch.Tensor) -> torch.Tensor:
     batch = rnn.pack_padded_sequence(x[None].expand(2, 3, 4), torch.tensor([3, 2]), batch_first=True)
     output, _ = nn.LSTM(4, 2, batch_first=True).to(x.device)(batch)
@@ -249,6 +254,7 @@ KEPT: dict[str, Form] = {
     "a module that moves itself": lambda x: MovesItself().to(x.device)(x),
     "tied weights": lambda x: Tied().to(x.device)(x),
     "weight_norm": lambda x: parametrizations.weight_norm(nn.Linear(4, 4)).to(x.device)(x),
+    "weight_norm of old": lambda x: nn.utils.weight_norm(nn.Linear(4, 4)).to(x.device)(x),
     "a parametrization": symmetric,
     "a lazy layer": lambda x: nn.LazyLinear(3, device=x.device)(x),
     "Sequential": lambda x: nn.Sequential(nn.Linear(4, 4), nn.GELU(), nn.Dropout(0.0)).to(x.device)(x),
@@ -263,6 +269,7 @@ KEPT: dict[str, Form] = {
     "initialisers": lambda x: nn.init.trunc_normal_(nn.init.orthogonal_(torch.empty(4, 4, device=x.device))) @ x.T,
     "data moved": data_moved,
     "vmap": lambda x: torch.vmap(lambda row: row.softmax(-1) @ x.T)(x) + x @ x.T,
+    "a tensor in vmap": lambda x: torch.vmap(lambda row: row + torch.tensor([1.0] * 4, device=row.device))(x),
     "vmap in vmap": lambda x: torch.vmap(torch.vmap(lambda entry: entry * 2))(x) + x,
     "torch.func.grad": lambda x: torch.func.grad(lambda y: (y * y).sum())(x) + x,
     "a gradient for each row": lambda x: torch.vmap(torch.func.grad(lambda row: (row**2).sum()))(x),
@@ -352,6 +359,7 @@ KEPT: dict[str, Form] = {
     "LSTM": lambda x: nn.LSTM(4, 2).to(x.device)(x)[0],
     "GRU": lambda x: nn.GRU(4, 2, device=x.device)(x)[0],
     "packed sequences": packed,
+    "ctc_loss": ctc,
     "DataLoader": lambda x: next(iter(DataLoader(TensorDataset(x), batch_size=2)))[0],
     "text": printed,
 }

@@ -145,6 +145,7 @@ class TestCannotFollow:
 
     FORMS: dict[str, Form] = {  # noqa: RUF012
         "compressed rows": lambda x: x.to_sparse_csr(),
+        "a compiled module that moves": lambda x: torch.jit.script(nn.Linear(4, 2)).to(x.device)(x),
         "another thread": lambda x: in_a_thread(lambda: x.new_ones(2)) + 1,
     }
 

@@ -129,6 +129,28 @@ class TestWorksOnMeta:
         verdict = failure(works_on_meta, InProcess(wrong), draw("n", n=3))
         assert verdict.fact == "the result is on the CPU, wherever the inputs are"
 
+    def test_what_is_not_of_the_device_is_not_judged(self, case):
+        """Code that fails on the other device alone, and not because of a device, is not accused: the test says so."""
+
+        def unfollowed(x):
+            if x.device.type != "cpu":
+                raise ValueError("what is this device?")
+            return x
+
+        works_on_meta(InProcess(unfollowed), draw("n", n=3))
+        assert case.unfollowed == ["unfollowed"]
+        assert [check.category for check in case.checks] == [None]
+
+    def test_what_fails_everywhere_fails(self, case):
+        """Code that fails on the CPU as well is told that, and nothing of devices."""
+
+        def broken(x):
+            raise ValueError("too few")
+
+        verdict = failure(works_on_meta, InProcess(broken), draw("n", n=3))
+        assert (verdict.category, verdict.fact) == (Category.ERROR, "raised ValueError: too few")
+        assert not case.unfollowed
+
     def test_other_failures_pass_through(self):
         """A crash stays a crash."""
 

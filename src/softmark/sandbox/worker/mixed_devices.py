@@ -6,7 +6,7 @@ length, or copies it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -35,7 +35,7 @@ def device_of_result(
         return THERE
     if name in _TAKE_ANY:
         return args[0].device  # type: ignore[no-any-return]
-    if name in _INDEXED and args[0].device != THERE and any(one.device == THERE for one in tensors_in(args[1])):
+    if name in _INDEXED and args[0].device != THERE and any(one.device == THERE for one in tensors_in(args[1:2])):
         raise RuntimeError("indices should be either on cpu or on the same device as the indexed tensor (cpu)")
     exempt = {id(tensor) for tensor in _exempt(name, func, args, kwargs)}
     devices = {tensor.device for tensor in given if id(tensor) not in exempt}
@@ -46,18 +46,40 @@ def device_of_result(
     return devices.pop()
 
 
+class Generator(torch.Generator):
+    """A generator of random numbers, here or elsewhere: all numbers are drawn on the CPU."""
+
+    away = False
+
+    def __new__(cls, device: Any = HERE) -> Generator:
+        away = torch.device(device) == THERE
+        made = super().__new__(cls, device=HERE if away else device)  # type: ignore[call-arg]
+        made.away = away
+        return made
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        return THERE if self.away else super().device
+
+
+def require_generator(generator: torch.Generator | None, place: torch.device) -> None:
+    """Raise what torch raises if random numbers are asked of a generator of the other device."""
+    if generator is not None and generator.device != place:
+        raise RuntimeError(f"Expected a '{place}' device type for generator but found '{generator.device}'")
+
+
 def _exempt(name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
     """Return the arguments of an operator that may be on another device than the rest."""
     if name in _LENGTHS_ON_CPU:
-        return tensors_in(args[1])
+        return tensors_in(args[1:2])
     if name in _TAKE_ANY_NUMBER:
-        return tensors_in(args[-1])
+        return tensors_in(args[-1:])
     if name in _INDEXED:
-        return tensors_in(args[1]) + [value for value in tensors_in(args[2:3]) if not value.dim()]
+        return tensors_in(args[1:2]) + [value for value in tensors_in(args[2:3]) if not value.dim()]
     if torch.Tag.pointwise not in func.tags and name not in _TAKE_NUMBERS:
         return []
     written = {id(tensor) for tensor in _written(func, args, kwargs)}
-    given = tensors_in((args, kwargs))
+    given = tensors_in((*args, *kwargs.values()))
     return [one for one in given if one.device != THERE and not one.dim() and id(one) not in written]
 
 
@@ -70,19 +92,19 @@ def _written(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[t
     return tensors_in(changed)
 
 
-def tensors_in(value: Any) -> list[torch.Tensor]:
-    """Return the tensors in the arguments of an operator."""
+def tensors_in(values: Iterable[Any]) -> list[torch.Tensor]:
+    """Return the tensors among the arguments of an operator."""
     found: list[torch.Tensor] = []
-    mapped(value, found.append)
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif type(value) in (list, tuple):
+            found += tensors_in(value)
     return found
 
 
 def mapped(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
-    """Return arguments of an operator with their tensors changed."""
+    """Return an argument or a result of an operator with its tensors changed."""
     if isinstance(value, torch.Tensor):
         return change(value)
-    if type(value) in (list, tuple):
-        return type(value)(mapped(item, change) for item in value)
-    if type(value) is dict:
-        return {key: mapped(item, change) for key, item in value.items()}
-    return value
+    return type(value)(mapped(item, change) for item in value) if type(value) in (list, tuple) else value

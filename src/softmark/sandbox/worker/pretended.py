@@ -20,6 +20,7 @@ It uses private parts of torch, and is tested with the versions in TESTED.
 from __future__ import annotations
 
 import copyreg
+import functools
 import pickle
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -31,11 +32,17 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from softmark.sandbox.worker.mixed_devices import HERE, THERE, device_of_result, mapped, tensors_in
+from softmark.sandbox.worker.mixed_devices import (
+    HERE,
+    THERE,
+    Generator,
+    device_of_result,
+    mapped,
+    require_generator,
+    tensors_in,
+)
 
 TESTED = ("2.13",)
-"""Versions of torch with which the tests of this module have passed."""
-
 _NUMBERS, _COUNTERPART = "_softmark_numbers", "_softmark_counterpart"
 
 
@@ -52,7 +59,12 @@ def put(tensor: torch.Tensor) -> torch.Tensor:
     _require_plain(tensor)
     if tensor._is_zerotensor():  # forward-mode AD has zeros without any memory
         tensor = tensor.clone()
-    return _over(_counterpart(tensor.untyped_storage()), tensor)
+    numbers = tensor.untyped_storage()
+    if hasattr(numbers, _COUNTERPART) or tensor.storage_offset() or tensor.is_conj() or tensor.is_neg():
+        return _over(_counterpart(numbers), tensor)
+    made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=THERE)
+    _joined(made.untyped_storage(), numbers)
+    return made
 
 
 def fetch(tensor: torch.Tensor) -> torch.Tensor:
@@ -67,7 +79,7 @@ def fetch(tensor: torch.Tensor) -> torch.Tensor:
     if numbers is None:
         if storage.nbytes():
             raise CannotFollow("a tensor was made where the pretended device is not seen: it has no numbers")
-        numbers = _joined(storage, _storage(0, HERE))
+        numbers = _joined(storage, torch.empty(0, device=HERE).untyped_storage())
     return _over(numbers, tensor)
 
 
@@ -76,15 +88,11 @@ def _counterpart(numbers: torch.UntypedStorage) -> torch.UntypedStorage:
     known = getattr(numbers, _COUNTERPART, None)
     storage: torch.UntypedStorage | None = known() if known is not None else None
     if storage is None:
-        storage = _storage(numbers.nbytes(), THERE)
+        storage = torch.empty(numbers.nbytes(), dtype=torch.uint8, device=THERE).untyped_storage()
         _joined(storage, numbers)
     elif storage.nbytes() < numbers.nbytes():
         storage.resize_(numbers.nbytes())
     return storage
-
-
-def _storage(size: int, device: torch.device) -> torch.UntypedStorage:
-    return torch.UntypedStorage(size, device=device)  # type: ignore[no-untyped-call]
 
 
 def _joined(storage: torch.UntypedStorage, numbers: torch.UntypedStorage) -> torch.UntypedStorage:
@@ -126,24 +134,21 @@ def _require_plain(tensor: torch.Tensor) -> None:
 @contextmanager
 def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
     """Have the device inside this block, and these modules on it; afterwards they are as if nothing had been."""
-    inner = [child for module in modules for child in module.modules()]
-    if any(isinstance(module, torch.jit.ScriptModule) for module in inner):
-        raise CannotFollow("a module that torch.jit has compiled does not move to the pretended device")
+    inner = [inner for module in modules for inner in module.modules() if not isinstance(inner, torch.jit.ScriptModule)]
     own = ((module.__dict__, module._parameters, module._buffers, module._modules) for module in inner)
     before = [(entries, dict(entries)) for dictionaries in own for entries in dictionaries]
     operators = _Operators()  # type: ignore[no-untyped-call]
     functions = _Functions(operators)
-    generator, torch.Generator = torch.Generator, _Generator  # type: ignore[misc]
     copyreg.pickle(torch.Tensor, _reduced)
     try:
-        with operators, functions:
+        compiled = _instead(torch.jit.ScriptModule, "_apply", _do_not_move)  # its tensors are held by C++
+        with operators, functions, compiled, _instead(torch, "Generator", Generator):
             for module in modules:
                 module.to(THERE)
             yield
     except RuntimeError as error:
         raise operators.refused or error from None
     finally:
-        torch.Generator = generator  # type: ignore[misc]
         copyreg.dispatch_table.pop(torch.Tensor, None)
         if modules:
             for pair in reversed(functions.moved):
@@ -151,6 +156,23 @@ def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
             for entries, kept in before:
                 entries.clear()
                 entries.update(kept)
+
+
+@contextmanager
+def _instead(owner: Any, name: str, value: Any) -> Iterator[None]:
+    own, before = name in vars(owner), getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if own:
+            setattr(owner, name, before)
+        else:
+            delattr(owner, name)
+
+
+def _do_not_move(module: nn.Module, *_: Any, **__: Any) -> None:
+    raise CannotFollow("a module that torch.jit has compiled does not move to the pretended device")
 
 
 def _reduced(tensor: torch.Tensor) -> Any:
@@ -177,19 +199,19 @@ class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = tensors_in((args, kwargs))
+        given = tensors_in((*args, *kwargs.values()))
         away = any(tensor.device == THERE for tensor in given)
         target = kwargs.get("device")
-        if func.overloadpacket is torch.ops.aten.set_ or (not away and target != THERE and self.generator is None):
-            return func(*args, **kwargs)  # set_ takes storages, which have their numbers with them
-        if torch.is_inference_mode_enabled():
-            with self:  # elsewhere, operators that are made of others arrive as these
-                made = func.decompose(*args, **kwargs)
-            if made is not NotImplemented:
-                return made
+        if not away and target != THERE and self.generator is None:
+            return func(*args, **kwargs)
+        if _is_made_of_others(func):  # such an operator arrives from below autograd only
+            with self:
+                return func.decompose(*args, **kwargs)
+        if func.is_view or func.overloadpacket is torch.ops.aten.set_:
+            return func(*args, **kwargs)  # what shares a storage shares its numbers
         try:
             place = target or (device_of_result(func, args, kwargs, given) if away else HERE)
-            self._require_generator(kwargs, place)
+            require_generator(self.generator if kwargs.get("generator") is not None else None, place)
         except RuntimeError as error:
             self.refused = error
             raise
@@ -197,12 +219,10 @@ class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return 0  # the formula: other choices are kernels of one device
         return _on_numbers(func, args, {**kwargs, "device": HERE} if target == THERE else kwargs, given, place)
 
-    def _require_generator(self, kwargs: dict[str, Any], device: torch.device) -> None:
-        """Raise what torch raises if random numbers are asked of a generator of the other device."""
-        if kwargs.get("generator") is not None and self.generator is not None and self.generator.device != device:
-            raise RuntimeError(
-                f"Expected a '{device.type}' device type for generator but found '{self.generator.device.type}'"
-            )
+
+@functools.cache
+def _is_made_of_others(func: Any) -> bool:
+    return torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
 
 
 def _on_numbers(
@@ -212,18 +232,19 @@ def _on_numbers(
     inside = [(tensor, fetch(tensor)) for tensor in given]
     numbers = {id(tensor): one for tensor, one in inside}
     originals = {id(one): tensor for tensor, one in inside}
-    arguments = mapped((args, kwargs), lambda tensor: numbers[id(tensor)])
-    value = func(*arguments[0], **arguments[1])
+
+    def number(tensor: torch.Tensor) -> torch.Tensor:
+        return numbers[id(tensor)]
+
+    value = func(*[mapped(arg, number) for arg in args], **{name: mapped(arg, number) for name, arg in kwargs.items()})
     if func._schema.is_mutable:
         for tensor, one in inside:
             _take_shape(tensor, one)
     if func is torch.ops.aten._pack_padded_sequence.default:
         return put(value[0]), value[1]  # how many sequences there are at each step is counted on the CPU
-    return mapped(value, lambda one: originals[id(one)] if id(one) in originals else _at(place, one))
-
-
-def _at(place: torch.device, result: torch.Tensor) -> torch.Tensor:
-    return put(result) if place == THERE else result
+    if place != THERE:
+        return mapped(value, lambda one: originals.get(id(one), one))
+    return mapped(value, lambda one: originals[id(one)] if id(one) in originals else put(one))
 
 
 def _take_shape(tensor: torch.Tensor, numbers: torch.Tensor) -> None:
@@ -241,22 +262,6 @@ def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
     return tensor.storage_offset(), tensor.size(), tensor.stride()
 
 
-class _Generator(torch.Generator):
-    """A generator of random numbers, here or elsewhere: all numbers are drawn on the CPU."""
-
-    away = False
-
-    def __new__(cls, device: Any = HERE) -> _Generator:
-        away = torch.device(device) == THERE
-        made = super().__new__(cls, device=HERE if away else device)  # type: ignore[call-arg]
-        made.away = away
-        return made
-
-    @property
-    def device(self) -> torch.device:  # type: ignore[override]
-        return THERE if self.away else super().device
-
-
 class _Functions(TorchFunctionMode):
     """Puts right what torch decides of a tensor of the meta device before any operator runs."""
 
@@ -270,20 +275,10 @@ class _Functions(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if func in _FROM_DATA:
-            return _from_data(func, args, kwargs)
-        if func == _IS_META:
-            return False  # "no numbers", for torch's own Python code
-        if func is torch._has_compatible_shallow_copy_type:
-            return func(*args) or {args[0].device, args[1].device} == {HERE, THERE}
+        if func in _OURS:
+            return _OURS[func](func, *args, **kwargs)
         if func == _SET_DATA and args[0].device != args[1].device:
             return self._replace(*args)
-        if func in _INDEXES and args[0].device == THERE:
-            return func(args[0], _index(args[1]), *args[2:])
-        if func is torch.Tensor.__format__:
-            return format(fetch(args[0]), *args[1:])
-        if func in _ON_CPU_ONLY and args[0].device == THERE:
-            raise TypeError(f"{func.__name__} is only implemented on CPU tensors")
         self._operators.generator = kwargs.get("generator")
         return func(*args, **kwargs)
 
@@ -301,14 +296,7 @@ class _Functions(TorchFunctionMode):
         self.moved.append((tensor, moved))
 
 
-_IS_META, _SET_DATA = torch.Tensor.is_meta.__get__, torch.Tensor.data.__set__  # type: ignore[attr-defined]
-_INDEXES = {torch.Tensor.__getitem__, torch.Tensor.__setitem__}
-_ON_CPU_ONLY = {torch.Tensor.apply_, torch.Tensor.map_}
-_FROM_DATA = {torch.tensor, torch.as_tensor, torch.asarray, torch.Tensor.new_tensor}
-"""Functions that make no numbers for the meta device, and ask no operator for them."""
-
-
-def _from_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _from_data(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Make a tensor of lists, numbers or arrays in main memory, and move it then."""
     like = args[0] if func is torch.Tensor.new_tensor else None
     rest = args if like is None else args[1:]
@@ -322,17 +310,40 @@ def _from_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     away = torch.device(device) == THERE
     make = torch.tensor if like is not None else func
     made = make(mapped(data, fetch), device=HERE if away else device, **given)
-    return (made.to(THERE) if away else made).requires_grad_(bool(kwargs.get("requires_grad")))
+    made = made.to(THERE) if away else made
+    return made.requires_grad_() if kwargs.get("requires_grad") else made
 
 
 def _index(given: Any) -> Any:
     """Return an index with its lists of numbers as tensors in main memory."""
     if type(given) is tuple:
         return tuple(_index(item) for item in given)
-    if type(given) is not list or not _of_numbers(given):
+    if type(given) is not list or any(type(item) not in (bool, int) for item in given):
         return given
     return torch.tensor(given, dtype=None if given else torch.long, device=HERE)
 
 
-def _of_numbers(given: list[Any]) -> bool:
-    return all(_of_numbers(item) if type(item) is list else type(item) in (bool, int) for item in given)
+def _with_lengths(func: Any, scores: torch.Tensor, *given: Any, **named: Any) -> Any:
+    """Call a function that takes lengths of any device."""
+    return func(scores, *mapped(given, lambda lengths: lengths.to(scores.device)), **named)
+
+
+def _on_cpu_only(func: Any, tensor: torch.Tensor, *args: Any) -> Any:
+    if tensor.device == THERE:
+        raise TypeError(f"{func.__name__} is only implemented on CPU tensors")
+    return func(tensor, *args)
+
+
+_BOTH = {HERE, THERE}
+_SET_DATA = torch.Tensor.data.__set__  # type: ignore[attr-defined]
+_OURS: dict[Any, Callable[..., Any]] = {
+    **dict.fromkeys((torch.tensor, torch.as_tensor, torch.asarray, torch.Tensor.new_tensor), _from_data),
+    torch.Tensor.__getitem__: lambda func, tensor, index: func(tensor, _index(index)),
+    torch.Tensor.__setitem__: lambda func, tensor, index, value: func(tensor, _index(index), value),
+    **dict.fromkeys((torch.Tensor.apply_, torch.Tensor.map_), _on_cpu_only),
+    **dict.fromkeys((torch.ctc_loss, nn.functional.ctc_loss), _with_lengths),
+    torch._has_compatible_shallow_copy_type: lambda func, one, by: func(one, by) or {one.device, by.device} == _BOTH,
+    torch.Tensor.is_meta.__get__: lambda func, tensor, *_: False,  # type: ignore[attr-defined]
+    torch.Tensor.__format__: lambda func, tensor, *how: format(fetch(tensor), *how),
+}
+"""Functions that torch answers for the meta device, or makes no numbers there, before it asks any operator."""
