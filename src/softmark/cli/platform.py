@@ -57,7 +57,7 @@ def gradescope(
     with engine_for(spec) as engine:
         if prepare:
             write_results(prepare_there(place, engine), place.pending)
-            typer.echo(f"{homework.name}: the results of second zero are in {place.pending}")
+            typer.echo(f"{homework.name}: the results before the first test are in {place.pending}")
             return
         place.results.parent.mkdir(exist_ok=True)
         result = grade_there(

@@ -3,7 +3,7 @@
 NOTE is the descriptor of the engine's note (own_time.py), or - if it has none. Each further descriptor is the engine's
 end of one more lane (lanes.py). The order here is the one on which the separation of
 the two sides rests: torch is imported, then a zygote is forked for every lane, and only then comes what judges
-(engine.py, and pytest with it). So a worker's memory holds torch and the sandbox's own code, and nothing else.
+(server.py, and pytest with it). So a worker's memory holds torch and the sandbox's own code, and nothing else.
 """
 
 from __future__ import annotations

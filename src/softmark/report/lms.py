@@ -1,7 +1,7 @@
 """Marks as files that Canvas and Moodle import.
 
-Who has no mark because the grader failed has no line in them: Canvas takes an empty cell for "delete the mark that is
-there". `grades.without_mark` names those left out.
+A student without a mark, because the grader failed, gets no line: an empty cell would make Canvas delete the existing
+mark. `gradebook.without_mark` names the students that are left out.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
