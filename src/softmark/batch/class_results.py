@@ -1,7 +1,7 @@
-"""The results of a class in one folder: the journal, what each student gets back, and the gradebook.
+"""Keeps the results of a class in one folder: the journal, the folder of each student, and the gradebook.
 
-A grading is in the journal if its files are in the folder, and not otherwise. Marks are read with the late policy as it
-is today, not as it was when a submission was graded.
+A grading is in the journal if its files are in the folder, and not otherwise. Marks are computed with the late policy
+of today, not with that of the day when a submission was graded.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_SUGGESTED = 3
 def collect_class(paths: Sequence[Path], homework: Homework, folder: Path) -> Collection:
     """Return all submissions in `paths`, with the ids that they have in the results in `folder`.
 
-    Raise UsageError if the results would lie among the submissions: the next run would take them for one.
+    Raise UsageError if the results would lie among the submissions, because the next run would take them for one.
     """
     kept = folder.resolve()
     for path in (path for path in paths if path.is_dir()):
@@ -165,7 +165,7 @@ class ClassResults:
         self._journal.finish()
 
     def _fitting(self, summary: ClassSummary, outdated: list[str]) -> Iterator[Graded]:
-        """Yield what was graded with the parts and points of today; note the others as outdated."""
+        """Yield the gradings with the parts and points of today; note the others as outdated."""
         parts = [(part.number, part.function, rounded(part.points)) for part in self.homework.parts]
         for graded in self.current():
             if [(part.number, part.function, part.points) for part in graded.result.parts] != parts:
@@ -202,7 +202,7 @@ def only_software_differs(before: str, now: str) -> bool:
 
 
 def _near(who: str, grades: Iterable[Grade]) -> str:
-    """Return whom a name that is nobody's may mean: names, addresses and ids are compared, whatever their case."""
+    """Return a question that names students whose id, name or address is similar, in any case; empty if none is."""
     ids: dict[str, list[str]] = {}
     for grade in grades:
         student = grade.student

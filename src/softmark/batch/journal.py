@@ -121,14 +121,14 @@ class Journal:
                 row,
             )
             if result.status is Status.GRADER_ERROR:
-                yield self.current_of(submission)  # perhaps a mark from before
+                yield self.current_of(submission)  # may be a mark from before
             else:
                 ((about, by_hand),) = self._db.execute(_KNOWN, (submission,))
                 yield _with_what_is_known(submission, about, result, by_hand, gone=False)
 
     @contextmanager
     def adjust(self, submission: str, points: float, why: str) -> Iterator[Graded]:
-        """Add what the staff decided; 0 points take back what they decided before. Else it is used like `record`."""
+        """Add a decision of the staff; 0 points take back an earlier one. The block writes files, as in `record`."""
         before = self.current_of(submission)
         adjustment = Adjustment(points=points, why=why, made=_now(), total=before.result.total)
         with _explained(self.path), self._db:
@@ -208,7 +208,7 @@ def ids_in(folder: Path) -> dict[str, str]:
         with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(_for_reading(path), uri=True)) as db:
             rows = db.execute("SELECT id, known FROM submissions ORDER BY run").fetchall()
             return {msgspec.json.decode(about, type=Submission).origin: name for name, about in rows}
-    return {}  # what is wrong with a damaged journal is told when it is opened to be written to
+    return {}  # a damaged journal is reported when it is opened to be written to
 
 
 def _graded(row: tuple[str, bytes, int, bytes, str, bytes, bytes | None]) -> Graded:
@@ -262,8 +262,8 @@ def _lock(folder: Path) -> int:
 
 def _open(path: Path, *, write: bool) -> sqlite3.Connection:
     if write:
-        with suppress(OSError):  # sqlite fails, too, and says why
-            for file in (path, *path.parent.glob(f"{FILE}-*")):  # those beside it get the rights that it has
+        with suppress(OSError):  # then sqlite fails, too, and says why
+            for file in (path, *path.parent.glob(f"{FILE}-*")):  # sqlite gives the files beside it the same rights
                 private_file(file)
     with _explained(path, write=write):
         db = sqlite3.connect(path if write else _for_reading(path), uri=not write)

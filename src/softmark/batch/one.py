@@ -24,7 +24,7 @@ def grade_file(path: Path, homework: Homework, engine: Engine, sink: Sink | None
 def grade_one(submission: Entry, homework: Homework, engine: Engine, sink: Sink | None = None) -> Result:
     """Grade one submission and return the final Result.
 
-    `sink` is given every result on the way, the one before the first test first.
+    `sink` is called with every result on the way, beginning with the one before the first test.
     """
     engine.start()
     job = read_job(submission, homework)

@@ -1,4 +1,4 @@
-"""Finds out which homework a class handed in: the wrong `-a` makes every submission a zero."""
+"""Finds out which homework a class handed in, because a wrong `-a` makes every submission a zero."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_ENTRIES = 200
 
 
 def other_homework(entries: Sequence[Entry], homework: Homework) -> str:
-    """Return a sentence that names the homework most of the class handed in; empty if that is no other one."""
+    """Return a sentence that names the homework that most of the class handed in; empty if it is the right one."""
     asked = _asked(homework)
     handed_in = [found for entry in entries[:MOST_ENTRIES] if (found := _defined_by(entry, asked))]
     foreign = [found for found in handed_in if not found[homework.name]]

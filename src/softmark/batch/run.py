@@ -30,7 +30,7 @@ class Finished:
 
     entry: Entry
     result: Result | None = None
-    """None: nothing has changed since it was graded, and the journal has the result."""
+    """The result; None if nothing has changed since the submission was graded. The journal has the result then."""
     other_software: bool = False
     """It was graded again only because softmark or its libraries have changed."""
 
@@ -95,8 +95,8 @@ class _Grading:
 class _Endless:
     """The hidden tests that did not return, and so cost their whole limit each time they are run.
 
-    The answer of one submission may have made a test hang. So a test is left out for that submission only. If it has
-    hung for a few and nobody has passed it, it is left out for all.
+    The answer of one submission may have made a test hang. So a test is left out for that submission only. If a test
+    has hung for a few submissions and none has passed it, it is left out for all.
     """
 
     def __init__(self) -> None:

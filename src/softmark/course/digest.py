@@ -18,7 +18,7 @@ from softmark.course.homework import Homework
 from softmark.records.result import Provenance
 
 SOFTWARE = ("softmark", "softmark_sha256", "torch", "numpy", "python", "pytest", "gradescope_utils")
-"""The fields of a Provenance that say by what it was graded; the others say with which tests, and where."""
+"""The fields of a Provenance that name software. The others say with which tests it was graded, and where."""
 
 
 def provenance(homework: Homework, isolation: str, device: str = "cpu") -> Provenance:

@@ -40,9 +40,10 @@ def exposed(homeworks: Iterable[Homework]) -> str:
 
 
 def _has_other_people() -> bool:
-    """Return whether anybody but the user may log in here. Accounts of a network are not listed, so it counts as many.
+    """Return whether anybody but the user may log in here.
 
-    A person has an account of this machine with a shell and with a home of their own. Under sudo that is the user, too.
+    A person has an account of this machine with a shell and with a home of their own. Under sudo the user is the one
+    who called it. Accounts of a network are not listed, so such a machine is taken to have other people.
     """
     user = int(os.environ.get("SUDO_UID", os.getuid()))
     return _asks_a_network() or any(

@@ -1,6 +1,7 @@
 """Reads from the reference which names it defines, and how its functions are called. It is parsed and never run.
 
-A misspelt name would be a part that nobody can earn, and would show only as an odd column of the gradebook.
+A misspelt name in homework.toml would be a part that nobody can earn, and would show only as an odd column of the
+gradebook.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ _TELLS_NOTHING = {"*", "__getattr__", "globals", "exec"}
 
 
 def undefined(reference: Path, functions: Iterable[str]) -> dict[str, str]:
-    """Return a sentence for each function that the reference does not define; none for one that may well be there."""
+    """Return a sentence for each function that the reference surely does not define."""
     try:
         module = ast.parse(reference.read_bytes())
-    except (OSError, SyntaxError, ValueError):  # tests may do without one; a broken one is told when they run
+    except (OSError, SyntaxError, ValueError):  # tests may lack a reference; running them reports its errors
         return {}
     bound = _bound(module).union(*(node.names for node in ast.walk(module) if isinstance(node, ast.Global)))
     used = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
@@ -68,7 +69,7 @@ def _sentence(reference: Path, name: str, known: Iterable[str]) -> str:
 def parameters_of(reference: Path) -> dict[str, tuple[str, ...]]:
     """Return the names of the positional parameters of each function and method, without self.
 
-    The file is parsed and not run. A reference that cannot be read has none: that is told where it is run.
+    The file is parsed and not run. If it cannot be parsed, there are none, and running it reports the error.
     """
     try:
         module = ast.parse(reference.read_bytes())

@@ -1,8 +1,7 @@
 """Reads the fixed list of tests, and the points of each, off the hidden tests before any student code runs.
 
-The vocabulary is gradescope-utils' seven decorators, pytest's `parametrize`, and the marker
-`all_or_nothing`. The first line of a test's docstring is the title a student sees; its number says which
-part it belongs to.
+Authors write gradescope-utils' seven decorators, pytest's `parametrize`, and the marker `all_or_nothing`. The first
+line of a test's docstring is the title that students see. Its number says which part it belongs to.
 """
 
 from __future__ import annotations
@@ -232,7 +231,7 @@ def _in_reading_order(number: str) -> tuple[tuple[int, str], ...]:
 
 
 class Declaration:
-    """The declared properties of one hidden test, and errors that point at the decorator which is wrong."""
+    """The declared properties of one hidden test, and errors that point at the decorator that is wrong."""
 
     def __init__(self, item: pytest.Item, root: Path) -> None:
         self.function: Any = getattr(item, "function", None)

@@ -33,7 +33,7 @@ IN_WORDS = {
 
 
 class LocatedToml:
-    """A parsed file that remembers on which line each key stands."""
+    """A parsed file, with the line of each key."""
 
     def __init__(self, path: Path, shown_as: str) -> None:
         self.shown_as = shown_as

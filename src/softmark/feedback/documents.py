@@ -32,7 +32,7 @@ def as_html(feedback: Feedback) -> str:
 
 @cache
 def _page() -> Template:
-    """Compiled once: a class has thousands of pages."""
+    """Return the template. It is compiled once, because a class has thousands of pages."""
     return _environment().from_string(_read("feedback.html.jinja"))
 
 
@@ -53,7 +53,7 @@ def _read(name: str) -> str:
 
 
 def _hash(style: str) -> str:
-    """The content policy names the one style sheet of the page by its hash, so no other can take effect."""
+    """Return the hash of the style sheet, which the page's content policy names, so that no other can take effect."""
     return base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
 
 
@@ -75,7 +75,7 @@ def escaped(text: str) -> str:
 
 
 def blocks_as_markdown(blocks: Iterable[Block], link_to: LinkTo | None = None) -> str:
-    """Some blocks, one paragraph each."""
+    """Return some blocks, one paragraph each."""
     return "\n\n".join(written for block in blocks if (written := _block(block, link_to)))
 
 
@@ -119,7 +119,7 @@ def _heading(section: Section) -> str:
 
 
 def _sign(outcome: Outcome, earned: float, points: float) -> str:
-    """As on the terminal and on the page: some of the points are not none."""
+    """Return the sign of an outcome. As on the terminal and on the page, a part of the points has a sign of its own."""
     return PARTLY if outcome is Outcome.FAILED and 0 < earned < points else _MARKDOWN_MARKS[outcome]
 
 

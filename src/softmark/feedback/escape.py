@@ -32,12 +32,12 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Plain text on a single line, for names, titles and table cells."""
+    """Return plain text on a single line, for names, titles and table cells."""
     return " ".join(plain(text).split())
 
 
 def message(text: str) -> str:
-    """Plain text without what it could tell about the grading machine: paths become names, addresses go."""
+    """Return plain text without what it could tell about the grading machine: paths become names, addresses go."""
     text = plain(text)
     text = UNIX_PATH.sub(_last_of_path, text)
     text = WINDOWS_PATH.sub(_last_of_path, text)
@@ -45,17 +45,17 @@ def message(text: str) -> str:
 
 
 def log_safe(text: str) -> str:
-    """Text that a CI system will not take for a command of its own (`::error::`, `##[group]`)."""
+    """Return text that a CI system will not take for a command of its own (`::error::`, `##[group]`)."""
     return CI_COMMAND.sub(lambda found: found[0] + "\\", text)
 
 
 def cell(text: str) -> str:
-    """Text for a CSV cell that no spreadsheet will evaluate, even if it splits the cell once more."""
+    """Return text for a CSV cell that no spreadsheet will evaluate, even if it splits the cell once more."""
     return FORMULA.sub(r"\1'\2\3", plain(text))
 
 
 def cut(text: str, most_bytes: int) -> str:
-    """Return the text, shortened to so many UTF-8 bytes; that it was shortened cannot be overlooked."""
+    """Return the text, shortened to so many UTF-8 bytes, with a sign that it was shortened."""
     data = text.encode("utf-8", "replace")
     if len(data) <= most_bytes:
         return text

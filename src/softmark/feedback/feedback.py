@@ -1,8 +1,7 @@
 """Chooses the words about a result, as blocks of plain text; the renderers only lay them out.
 
-Who reads decides what is in it. A student sees what went wrong, the likely cause and their own line of code
-for every test they may know of, but numbers of hidden inputs only in tests that are always visible. Staff
-see all.
+The reader decides what is in it. Of every test that they may know of, a student sees what went wrong, the likely cause
+and their own line of code. They see numbers of hidden inputs only in tests that are always visible. Staff see all.
 """
 
 from collections.abc import Iterable, Sequence
@@ -85,7 +84,7 @@ class PartLine:
 
 @dataclass(frozen=True)
 class Feedback:
-    """The whole of it. `headline` is what must be read first: why nothing, or not everything, was graded."""
+    """All feedback on a result. `headline` is to be read first: why nothing, or not everything, was graded."""
 
     title: str
     submission: str

@@ -142,7 +142,7 @@ Matrix = Sequence[Row]
 
 
 def difference(picture: Picture) -> list[list[float | None]]:
-    """got - expected; None where only one of the two is a number, 0 where neither is."""
+    """Return got - expected; None where only one of the two is a number, 0 where neither is."""
     return [
         [_minus(got, wanted) for got, wanted in zip_longest(row_got, row_expected)]
         for row_got, row_expected in zip_longest(picture.got, picture.expected, fillvalue=())
@@ -162,7 +162,7 @@ def largest(matrix: Matrix) -> float:
 
 
 def size(picture: Picture) -> tuple[int, int]:
-    """Rows and columns of the larger of the two matrices."""
+    """Return the rows and columns of the larger of the two matrices."""
     rows = (*picture.expected, *picture.got)
     return max(len(picture.expected), len(picture.got)), max((len(row) for row in rows), default=0)
 

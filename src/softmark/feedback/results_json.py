@@ -1,9 +1,10 @@
-"""A Result as Gradescope's results.json, exactly as its documentation describes the format.
+"""Writes a Result as Gradescope's results.json, exactly as its documentation describes the format.
 
-One entry per test function, in a fixed order and with fixed maxima, from the first second on; one more, with no points
-to give, if it was handed in late, and one if the staff adjusted the mark. What an entry says is what a student may
-read; staff find the rest in the run's standard output, which only they see. Texts are declared as plain text and are
-shortened as far as it takes to stay within the platform's limits; scores are never cut.
+Each test function has one entry. Order and maxima of the entries are fixed before the first test. Lateness, and an
+adjustment by the staff, are one more entry each, with no points to earn.
+
+An entry holds only what a student may read; staff find the rest in the run's standard output, which only they see.
+Texts are declared as plain text, and are shortened as far as the platform's limits demand; scores are never cut.
 """
 
 import json
@@ -37,15 +38,15 @@ class InvalidResults(Exception):
 
 
 def write_results(result: Result, path: Path, *, for_staff: bool = False) -> None:
-    """Replaces the file at `path` by this result, which is checked before it takes that place.
+    """Replace the file at `path` by this result, after the new content has been checked.
 
-    `for_staff` adds what staff alone are told, where only they and their scripts will read it.
+    `for_staff` adds what only staff are told, where only they and their scripts will read it.
     """
     replace_file(path, encoded(result, for_staff=for_staff), lambda data: check(data, result))
 
 
 def encoded(result: Result, *, for_staff: bool = False) -> bytes:
-    """Return the file's content, with messages as long as the whole allows; of thousands of tests, only the marks."""
+    """Return the content of the file: messages as long as its limit allows; of thousands of tests only the marks."""
     longest = MOST_BYTES_OF_MESSAGE
     data = _dump(as_dict(result, longest, for_staff=for_staff))
     if len(data) > MOST_BYTES_OF_FILE:
@@ -79,7 +80,7 @@ def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE, *, for
 
 
 def check(data: bytes, result: Result) -> None:
-    """Reads the file as a strict parser does; InvalidResults unless it says what the result says."""
+    """Read the file as a strict parser does. Raise InvalidResults unless it says what the result says."""
     try:
         content = json.loads(data.decode("utf-8"), parse_constant=_no_such_number)
     except ValueError as error:
@@ -116,9 +117,10 @@ def _entry(test: TestResult, result: Result, longest: int) -> dict[str, Any]:
 
 
 def _late(result: Result) -> list[dict[str, Any]]:
-    """Lateness as an entry that has no points to give and takes some away, so that all maxima add up as before.
+    """Return lateness as an entry with a negative score and a maximum of 0, so that the sum of all maxima stays.
 
-    It is the policy's deduction, however little there was to lose: less would give away the points of hidden tests.
+    The entry has the whole deduction of the policy, even if less was earned. Less would tell the points of hidden
+    tests.
     """
     late = result.lateness
     if late is None or not late.line:
@@ -193,7 +195,7 @@ def _top(result: Result) -> str:
 
 
 def _facts(test: TestResult) -> dict[str, Any]:
-    """For scripts that read results: no more than a student is told in words."""
+    """Return facts for scripts that read results: no more than a student is told in words."""
     facts: dict[str, Any] = {
         "part": test.part,
         "outcome": str(test.outcome),
@@ -225,7 +227,7 @@ def _provenance(result: Result) -> dict[str, Any]:
 
 
 def _staff_notes(result: Result, longest: int) -> Iterator[str]:
-    """Return the first line of each: a traceback may hold hidden numbers, and has its place in standard output."""
+    """Yield the first line of each note. A traceback may hold hidden numbers, and is in standard output instead."""
     about_time = result.lateness.staff_note if result.lateness else ""
     by_hand = result.adjustment.staff_note(result.total) if result.adjustment else ""
     for note in (*result.staff_notes, about_time, by_hand):

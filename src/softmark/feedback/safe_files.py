@@ -11,7 +11,7 @@ from softmark.records.errors import UsageError
 
 
 def replace_file(path: Path, data: bytes, check: Callable[[bytes], None]) -> None:
-    """Puts `data` at `path`, after it has been read back and checked."""
+    """Put `data` at `path`, after it has been read back and checked."""
     with replacement(path) as file:
         file.write(data)
         file.flush()

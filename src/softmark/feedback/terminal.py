@@ -1,7 +1,7 @@
-"""The result on a terminal: a table of the parts, then every failure in words.
+"""Shows a result on a terminal: a table of the parts, then every failure in words.
 
-It must read well without colour, on a narrow terminal and in plain ASCII; so colour only repeats what a
-word or a sign already says. No text of a student's is ever read as markup: everything goes in as `Text`.
+It must read well without colour, on a narrow terminal and in plain ASCII. So colour only repeats what a word or a sign
+already says. Text of a student's is never read as markup, because everything is a `Text`.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ STYLES = {
 
 
 def show(result: Result, console: Console, audience: Audience = Audience.STUDENT) -> None:
-    """Prints the result."""
+    """Print the result."""
     console.print(ResultTable(feedback_for(result, audience)))
 
 
 class ResultTable:
-    """A rich renderable; what it can show is decided by the console it meets."""
+    """A rich renderable. It adapts to the console that it is printed on."""
 
     def __init__(self, feedback: Feedback) -> None:
         self.feedback = feedback
@@ -123,7 +123,7 @@ class _Layout:
             yield self._quoted(feedback.notes, "cyan")
 
     def text(self, content: str, style: str = "") -> Text:
-        """Student text and ours alike, as text: no markup, no CI command, nothing the encoding cannot say."""
+        """Return text, a student's or our own, without markup, CI commands and characters that the encoding lacks."""
         safe = log_safe(content).encode(self.encoding, "backslashreplace").decode(self.encoding)
         return Text(safe, style=style)
 
@@ -132,7 +132,7 @@ class _Layout:
         return self.text(part.remark.replace("::", ": :"), "dim")
 
     def sign(self, outcome: Outcome, earned: float, points: float) -> Text:
-        """✓ all points, ◐ some, ✗ none; · not run yet, ! the grader's own fault."""
+        """Return ✓ for all points, ◐ for some and ✗ for none; · for not run yet, ! for a fault of the grader."""
         partly = outcome is Outcome.FAILED and 0 < earned < points
         sign, ascii_sign, style = PARTLY if partly else SIGNS[outcome]
         return Text(ascii_sign if self.ascii_only else sign, style=style)
@@ -190,7 +190,7 @@ class _Layout:
                 return self._matrices(block)
 
     def _matrices(self, picture: Picture) -> RenderableType:
-        """Expected and got side by side, if they are small; larger ones are left to staff.html."""
+        """Return expected and got side by side, if they are small; larger ones are left to staff.html."""
         rows, columns = size(picture)
         if rows > MOST_ROWS or 2 * columns * NUMBER_WIDTH + 8 > self.width:
             return Text(f"({rows} by {columns} numbers, too large to be drawn here)", style="dim")
@@ -216,7 +216,7 @@ def _numbers(row: Sequence[float | None], wrong: Sequence[bool]) -> Text:
 
 
 def show_checked(result: Result, console: Console) -> None:
-    """Prints the result of the public tests."""
+    """Print the result of the public tests."""
     console.print(CheckedTable(check_feedback(result)))
 
 
@@ -244,7 +244,7 @@ def _pointless(block: Block) -> Block:
 
 
 class CheckedTable:
-    """A rich renderable, as feedback/terminal.py's."""
+    """A rich renderable of the result of public tests, like ResultTable."""
 
     def __init__(self, feedback: Feedback) -> None:
         self.feedback = feedback

@@ -1,8 +1,7 @@
 """Grades the one submission that a platform has put into its container, under the platform's rules.
 
-The place is Gradescope's: `submission/` and `submission_metadata.json` are read, `source/` holds the homework. What the
-platform allows is obeyed from outside: the whole run has a budget below its timeout, and whatever happens on the way,
-the last result that was given away is a valid one.
+The paths are Gradescope's: `submission/` and `submission_metadata.json` are read, `source/` holds the homework. The
+whole run has a budget below the platform's timeout. Whatever happens, the last result that was written is a valid one.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from softmark.records.result import Result, Status, Submission, Submitter, decod
 DEFAULT_SECONDS = 540.0
 """A minute less than Gradescope's default."""
 _RESERVE = 45.0
-"""Seconds of the whole run for all that is not the student's: importing torch on half a slow processor, say."""
+"""Seconds of the whole run for all that is not the student's, such as the import of torch on half a slow processor."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +51,13 @@ class ContainerPaths:
 
     @property
     def pending(self) -> Path:
-        """The results.json before the first test, which run_autograder puts in place before anything is started."""
+        """Return the results.json before the first test. run_autograder puts it in place before anything is started."""
         return self.source / "pending.json"
 
     @property
-    def second_zero(self) -> Path:
-        """The same as a Result, for a run whose engine cannot start."""
-        return self.source / "second_zero.json"
+    def prepared(self) -> Path:
+        """Return the file of the same as a Result, for a run whose engine cannot start."""
+        return self.source / "prepared.json"
 
 
 def seconds_of_a_submission(seconds: float) -> float:
@@ -69,7 +68,7 @@ def seconds_of_a_submission(seconds: float) -> float:
 def prepare(place: ContainerPaths, engine: Engine) -> Result:
     """Return the Result before the first test and keep it, when the image is built. Raise if nothing can be graded."""
     pending = engine.pending()
-    place.second_zero.write_bytes(encode(pending))
+    place.prepared.write_bytes(encode(pending))
     return pending
 
 
@@ -78,7 +77,7 @@ def grade_there(place: ContainerPaths, homework: Homework, engine: Engine, secon
     end = time.monotonic() + seconds
     engine.start()
     handed = _HandedIn.at(place, homework)
-    latest = handed.at_second_zero(place)
+    latest = handed.prepared(place)
 
     def keep(result: Result) -> None:
         nonlocal latest
@@ -127,10 +126,10 @@ class _HandedIn:
         source = Pieces((Piece(Folder(place.root, place.root.name), Item("submission", FOLDER), ()),))
         return cls(homework, about, read_job(Entry(submission, source), homework), _attempt(homework, about))
 
-    def at_second_zero(self, place: ContainerPaths) -> Result | None:
+    def prepared(self, place: ContainerPaths) -> Result | None:
         """Return the result that was prepared when the image was built; None if there is none."""
         try:
-            prepared = place.second_zero.read_bytes()
+            prepared = place.prepared.read_bytes()
         except FileNotFoundError:
             return None
         return self.pending(decode(prepared))
@@ -171,7 +170,7 @@ class _HandedIn:
 
     @property
     def _earlier_mark(self) -> float:
-        """The mark of the latest attempt that has one: it would count if this submission had not been made."""
+        """Return the mark of the latest attempt that has one: it would count if this submission had not been made."""
         marks = [one.score for one in self.about.earlier if one.score is not None and not one.autograder_error]
         return min(max(marks[-1], 0.0), float(self.homework.points)) if marks else 0.0
 

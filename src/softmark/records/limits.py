@@ -17,7 +17,7 @@ from enum import Enum
 _TESTS_OF_A_WORKER = 60  # at their full limit
 _EXCUSED = 4.0
 SPARE = 2.0
-"""Seconds on the clock that nobody computes."""
+"""Seconds on the clock that a request may take without computing."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Limits:
 
 
 DEFAULTS = Limits()
-"""The limits of a homework that sets none."""
+"""The limits of a homework that sets none of its own."""
 
 
 class Level(Enum):

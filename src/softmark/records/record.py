@@ -1,7 +1,7 @@
 """Defines the base of everything that a Result is made of: frozen, and always writable as strict JSON.
 
-A NaN, or half of a surrogate pair in a student's text, would otherwise be found out when the file is
-written, and the whole result would be lost with it.
+Otherwise a NaN, or half of a surrogate pair in a student's text, would be noticed only when the file is written, and
+the whole result would be lost.
 """
 
 import math
@@ -19,7 +19,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if type(value) in _ALWAYS_SOUND or (type(value) is str and value.isascii()):
-                continue  # most are, and a class has millions of them
+                continue  # most values are sound, and a class has millions of them
             sound = _sound(value, f"{type(self).__name__}.{name}")
             if sound is not value:
                 msgspec.structs.force_setattr(self, name, sound)

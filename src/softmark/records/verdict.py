@@ -135,7 +135,7 @@ class Verdict(Record, frozen=True):
 
 
 class Failed(AssertionError):
-    """A check did not hold. Carries the verdict; its text is the student-safe fact and nothing else."""
+    """Raised by a check that does not hold. It carries the verdict; its text is the fact, which a student may read."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(verdict.fact)

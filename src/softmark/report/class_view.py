@@ -22,22 +22,22 @@ BANDS = 10
 WIDEST_BAR = 40
 
 FEWEST = 3
-"""In a smaller class two who made the same mistake would be most of it."""
+"""In a smaller class, two students with the same mistake would already be most of the class."""
 _VARYING = re.compile(r"`[^`]*`|[^\s`]+\.(?:py|ipynb|zip)\b|\d+(?:\.\d+)?")
 
 
 @dataclass
 class SameReason:
-    """Fed with one result after another, it counts why they failed."""
+    """Counts why the submissions of a class failed, one result after another."""
 
     submissions: int = 0
     failed: int = 0
-    """The number of submissions that earned nothing in any test, for whatever reason."""
+    """The number of submissions that earned nothing in any test."""
     reasons: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
 
     def add(self, result: Result) -> None:
-        """Count one submission; one that the grader failed at has no reason of its own."""
+        """Count one submission. One at which the grader failed has no reason."""
         if result.status is Status.GRADER_ERROR:
             return
         self.submissions += 1
@@ -63,7 +63,7 @@ class SameReason:
 
 
 def _reason(result: Result) -> str:
-    """Return why nothing was earned, if that is one reason; of several tests the first one's words."""
+    """Return why nothing was earned, if there is one reason; of several tests, the words of the first."""
     if result.status is Status.NOT_GRADABLE:
         return result.reason
     if result.total or any(test.outcome is not Outcome.FAILED for test in result.tests):
@@ -82,12 +82,12 @@ def _alike(said: str, result: Result) -> str:
 
 @dataclass
 class ClassSummary:
-    """Fed with one submission after another, it keeps what is shown of them, and no results."""
+    """Keeps the lines of the table about each submission, and no results."""
 
     max_score: float = 0.0
     marks: list[float] = field(default_factory=list)
     rows: list[tuple[str, str, str, str]] = field(default_factory=list)
-    """The first of the class: whose, mark, what became of it, why."""
+    """Lines about the first submissions of the class: who, mark, status, reason."""
     ungraded: list[tuple[str, str, str, str]] = field(default_factory=list)
     faults: int = 0
     same: SameReason = field(default_factory=SameReason)
@@ -109,7 +109,7 @@ class ClassSummary:
 
 
 def show_class(summary: ClassSummary, console: Console) -> None:
-    """Print it."""
+    """Print the table."""
     small = len(summary.rows) <= MOST_NAMED
     if small:
         console.print(_table(summary.rows))

@@ -1,7 +1,7 @@
-"""The gradebook of a class as two files: `grades.csv`, a line for each student, and `tests.csv`, one for each test.
+"""Writes the gradebook of a class: `grades.csv`, a line for each student, and `tests.csv`, a line for each test.
 
-One pass over the class writes both, in the order of the students' ids, whatever order the submissions come in. Lines of
-tests are too many to be held: they wait in a temporary file until it is known which of them count, and in what order.
+One pass over the class writes both, in the order of the students' ids, whatever order the submissions come in. The
+lines of tests are too many for memory. They wait in a temporary file until it is known which of them count.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def write_gradebook(graded: Iterable[Graded], folder: Path) -> tuple[Grade, ...]
 
 
 def grade_lines(grades: tuple[Grade, ...]) -> Iterator[bytes]:
-    """Return the lines of `grades.csv`. Who has no mark has no points either: an empty cell is not a 0."""
+    """Return the lines of `grades.csv`. A student without a mark has no points either: an empty cell is not a 0."""
     parts = grades[0].parts if grades else ()
     yield csv_line((*BEFORE_PARTS, *(part_heading(part) for part in parts), *AFTER_PARTS))
     for grade in grades:
@@ -148,7 +148,7 @@ class Grade(Record, frozen=True):
     max_score: float
     total: float
     mark: float | None
-    """None if the grader failed."""
+    """The mark; None if the grader failed."""
     lateness: str = ""
     deduction: float = 0.0
     """Points that lateness took off, at most those that were earned."""
@@ -187,7 +187,7 @@ def grades_of(graded: Graded) -> tuple[Grade, ...]:
 
 
 def class_grades(grades: Iterable[Grade]) -> tuple[Grade, ...]:
-    """Return one grade for each student, sorted by the student's id, whatever order they come in."""
+    """Return one grade for each student, sorted by the student's id."""
     by_student: dict[str, list[Grade]] = {}
     for grade in grades:
         by_student.setdefault(grade.student.id, []).append(grade)
@@ -195,7 +195,7 @@ def class_grades(grades: Iterable[Grade]) -> tuple[Grade, ...]:
 
 
 def without_mark(grades: Iterable[Grade]) -> tuple[Grade, ...]:
-    """Return the grades without a mark: the grader failed at them."""
+    """Return the grades of students at whose submissions the grader failed."""
     return tuple(grade for grade in grades if grade.mark is None)
 
 
@@ -250,10 +250,10 @@ def csv_line(cells: Iterable[Cell]) -> bytes:
 
 
 def write_csv(path: Path, lines: Iterable[bytes], *, for_people: bool) -> None:
-    """Replaces the file by these lines, one after the other.
+    """Replace the file by these lines, one after the other.
 
-    A file for people begins with the mark by which Excel knows UTF-8 (in Python: encoding="utf-8-sig"); one for another
-    program's import does not, because Ruby, hence Canvas, stumbles over it.
+    A file for people begins with the mark by which Excel knows UTF-8 (in Python: encoding="utf-8-sig"). A file for
+    another program has no such mark, because Canvas is written in Ruby, which stumbles over it.
     """
     with replacement(path) as file:
         if for_people:

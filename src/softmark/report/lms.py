@@ -1,7 +1,7 @@
-"""Marks as files that Canvas and Moodle import.
+"""Writes marks as files that Canvas and Moodle import.
 
-A student without a mark, because the grader failed, gets no line: an empty cell would make Canvas delete the existing
-mark. `gradebook.without_mark` names the students that are left out.
+A student whose submission could not be graded gets no line, because an empty cell would make Canvas delete the existing
+mark. `gradebook.without_mark` names these students.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,11 +26,11 @@ MOODLE_COLUMNS = (
 
 @dataclass(frozen=True)
 class CanvasColumn:
-    """The assignment's column in Canvas's gradebook, and whose ids the students have.
+    """The assignment's column in Canvas's gradebook, and the kind of ids that the students have.
 
-    Canvas finds an assignment by the number in its heading and makes a new one if there is none. It finds a student by
-    `ID`, its own number, which is what a download of submissions from Canvas has in its file names; ids from elsewhere
-    are the institution's (`SIS User ID`).
+    Canvas finds an assignment by the number in its heading, and makes a new one if there is no number. It finds a
+    student by `ID`, its own number, which a download of submissions from Canvas has in its file names. Ids from
+    elsewhere are those of the institution (`SIS User ID`).
     """
 
     title: str
@@ -39,21 +39,21 @@ class CanvasColumn:
 
     @property
     def heading(self) -> str:
-        """As Canvas's own export has it: "Attention scores (98765)"."""
+        """Return the heading as Canvas's own export has it: "Attention scores (98765)"."""
         return self.title if self.assignment_id is None else f"{self.title} ({self.assignment_id})"
 
 
 def write_canvas(grades: Sequence[Grade], column: CanvasColumn, path: Path) -> None:
-    """Replaces the file by one for Canvas: Grades, Import."""
+    """Replace the file by one for Canvas: Grades, Import."""
     write_csv(path, canvas_lines(grades, column), for_people=False)
 
 
 def write_moodle(grades: Iterable[Grade], path: Path) -> None:
-    """Replaces the file by one for Moodle: as the assignment's grading worksheet, or as a CSV import of grades.
+    """Replace the file by one for Moodle: as the assignment's grading worksheet, or as a CSV import of grades.
 
     The worksheet knows students by the number that Moodle puts into the names of downloaded folders; an import of
-    grades knows them by their email address. The time of the last grade is left unknown, so that Moodle overwrites a
-    grade it has already only if that is asked for when uploading.
+    grades knows them by their email address. The time of the last grade is left empty. So Moodle overwrites a grade
+    that it has already only if the person who uploads the file asks for that.
     """
     write_csv(path, moodle_lines(grades), for_people=False)
 

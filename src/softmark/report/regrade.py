@@ -1,4 +1,4 @@
-"""Compares two gradebooks, student by student and part by part: what has grading again changed?"""
+"""Compares two gradebooks, student by student and part by part, to show what grading again has changed."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ from softmark.report.gradebook import Grade, class_grades, csv_line, grades_of, 
 
 
 class Difference(Record, frozen=True):
-    """Something that has other points than before; None is no mark, or no such part."""
+    """Something whose points have changed; None means no mark, or no such part."""
 
     what: str
     """A part, as "1 attend"; or "lateness", with what it takes off as negative points; or "staff"."""
@@ -29,7 +29,7 @@ class Difference(Record, frozen=True):
 
 
 class Change(Record, frozen=True):
-    """A student whose grade is another one."""
+    """A student whose grade has changed."""
 
     id: str
     name: str
@@ -54,7 +54,7 @@ class Single(Record, frozen=True):
 
 
 class Version(Record, frozen=True):
-    """Software that graded before, and that graded now; several versions of it, if a class was graded by several."""
+    """Software that graded before, and software that graded now. A class may have been graded by several versions."""
 
     what: str
     old: tuple[str, ...]
@@ -62,14 +62,14 @@ class Version(Record, frozen=True):
 
 
 class Regrade(Record, frozen=True):
-    """Only what differs, and how many do not."""
+    """All that differs, and the number of students of whom nothing does."""
 
     changed: tuple[Change, ...]
     added: tuple[Single, ...]
     missing: tuple[Single, ...]
     same: int
     mean_old: float | None
-    """Of the students who have a mark in both."""
+    """The number of students who have a mark in both."""
     mean_new: float | None
     versions: tuple[Version, ...] = ()
     """Return the software that has another version than before."""
@@ -99,7 +99,7 @@ def compare(old: Iterable[Graded], new: Iterable[Graded]) -> Regrade:
 
 
 class _Software:
-    """By what a class was graded: each version once."""
+    """Return the software that a class was graded by, each version once."""
 
     def __init__(self) -> None:
         self.versions: dict[str, set[str]] = defaultdict(set)
@@ -124,7 +124,7 @@ def _versions(old: _Software, new: _Software) -> Iterator[Version]:
 
 
 def summary(regrade: Regrade) -> str:
-    """Return the whole of it in a sentence or two."""
+    """Return the difference in a sentence or two."""
     if regrade.identical:
         return f"No difference: {_students(regrade.same)} with the same marks in every part."
     marks = [change.by for change in regrade.changed]
@@ -186,7 +186,7 @@ NONE = "none"
 
 
 def show_regrade(regrade: Regrade, console: Console) -> None:
-    """Prints who has another mark, and where it comes from; or that nobody has."""
+    """Print who has another mark, and where it comes from; or that nobody has."""
     if not regrade.identical:
         console.print(Padding(_table(regrade, console), (1, 2, 0, 2)))
     console.print(Padding(_text(summary(regrade), console), (1, 2)))
@@ -196,7 +196,7 @@ def show_regrade(regrade: Regrade, console: Console) -> None:
 
 
 def write_regrade(regrade: Regrade, path: Path) -> None:
-    """Replaces the file: a line for every mark that is another, and one for every part that made it so."""
+    """Replace the file: a line for each mark that has changed, and one for each part that changed it."""
     write_csv(path, regrade_lines(regrade), for_people=True)
 
 

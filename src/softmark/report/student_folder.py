@@ -41,7 +41,7 @@ def has_feedback(results: Path, submission: str) -> bool:
 
 
 def write_feedback(graded: Graded, results: Path) -> None:
-    """Replaces feedback.md, feedback.html and results.json of this submission."""
+    """Replace feedback.md, feedback.html and results.json of this submission."""
     folder = feedback_folder(results, graded.submission.id)
     make_feedback_folder(folder)
     remove_leftovers(folder)
@@ -52,7 +52,7 @@ def write_feedback(graded: Graded, results: Path) -> None:
 
 
 def write_staff_page(result: Result, results: Path) -> None:
-    """The page with hidden numbers and matrices; for one file only, because a class's folders are handed back."""
+    """Write a page with hidden numbers and matrices, for a single file only: a class's folders are handed back."""
     page = as_html(feedback_for(result, Audience.STAFF))
     _write(feedback_folder(results, result.submission.id) / STAFF_PAGE, page)
 
@@ -72,13 +72,13 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder that is closed to others, if it is not there; the folders above it are made as usual."""
+    """Make a folder that is closed to others, if it is not there; folders above it are made with the usual rights."""
     folder.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     close_to_others(folder)
 
 
 def results_folder(folder: Path) -> None:
-    """Make a folder for results that is closed to others; one that holds other things as well keeps its rights."""
+    """Make a folder for results that is closed to others; a folder that holds other things, too, keeps its rights."""
     if not folder.is_dir() or all(_OURS.fullmatch(path.name) for path in folder.iterdir()):
         private_folder(folder)
 
@@ -90,7 +90,7 @@ def private_file(file: Path) -> None:
 
 
 def close_tree(folder: Path) -> None:
-    """Close a folder that an older version made, and everything in it; one that is closed was closed as a whole."""
+    """Close a folder that an older version made, and everything in it. If the folder is closed, so is what it holds."""
     if folder.is_dir() and is_open_to_others(folder):
         for place, _, files in os.walk(folder):
             for path in (Path(place), *(Path(place, name) for name in files)):
@@ -98,12 +98,12 @@ def close_tree(folder: Path) -> None:
 
 
 def close_to_others(path: Path) -> None:
-    """Take every right from group and others; a path of somebody else's stays as it is."""
+    """Take every right from group and others; a path that belongs to somebody else stays as it is."""
     if is_open_to_others(path):
         with suppress(PermissionError):
             path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
 
 
 def is_open_to_others(path: Path) -> bool:
-    """Return whether group or others have any right on a path itself; a link has none of its own."""
+    """Return whether group or others have any right on a path itself; a link has no rights of its own."""
     return not path.is_symlink() and bool(path.stat().st_mode & _OTHERS)
