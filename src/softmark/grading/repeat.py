@@ -18,9 +18,8 @@ from softmark.course.testspecs import case_id
 from softmark.grading.case_run import CaseRun
 from softmark.grading.session import StudentSession
 from softmark.grading.student import StudentFunction
-from softmark.verdict.context import activate
+from softmark.verdict.context import Step, activate
 from softmark.verdict.expected import Expected, find
-from softmark.verdict.steps import Step
 
 Steps = Sequence[tuple[Step, Expected]]
 

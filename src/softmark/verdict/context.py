@@ -14,9 +14,9 @@ import torch
 from softmark.records.verdict import Category
 
 if TYPE_CHECKING:
-    from softmark.verdict.expected import Expected
+    from softmark.verdict.callee import StudentCallable
+    from softmark.verdict.expected import Expected, Place
     from softmark.verdict.mistakes import Registry
-    from softmark.verdict.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,18 @@ class Check:
     """True if the inputs were in double precision (or no real numbers): margins are promised for these."""
     expected: Expected | None = field(default=None, repr=False, compare=False)
     """The expected value that the answer agreed with: evidence against mistakes that would have shown here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A check that can be made again."""
+
+    function: str
+    """The name of the student's function."""
+    place: Place
+    """The place where the expected value is kept."""
+    check: Callable[[StudentCallable, Expected], None]
+    """Asks the function and compares; raises `Failed`."""
 
 
 @dataclass

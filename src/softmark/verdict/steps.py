@@ -13,28 +13,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
 import torch
 
 from softmark.verdict.callee import StudentCallable
-from softmark.verdict.context import current_test
-from softmark.verdict.expected import Expected, Place
+from softmark.verdict.context import Step, current_test
+from softmark.verdict.expected import Expected
 from softmark.verdict.values import Path, flatten
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A check that can be made again."""
-
-    function: str
-    """The name of the student's function."""
-    place: Place
-    """The place where the expected value is kept."""
-    check: Callable[[StudentCallable, Expected], None]
-    """Asks the function and compares; raises `Failed`."""
 
 
 def note_step(got: Any, expected: Expected, inputs: Any, check: Callable[[StudentCallable, Expected], None]) -> None:
