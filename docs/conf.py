@@ -15,7 +15,7 @@ nitpicky = True  # every type of this project that a signature mentions must be 
 nitpick_ignore_regex = [
     (
         "py:.*",
-        r".*(torch|typing|collections)\..*|softmark\.verdict\.mistakes\.Variant|softmark\.course\.decorators\.Test",
+        r".*(torch|typing|collections)\..*|softmark\.verdict\.mistakes\.Decorated|softmark\.course\.decorators\.Test",
     )
 ]
 autodoc_typehints = "signature"

@@ -20,13 +20,24 @@ RIDDLES = {
 """No docstring begins with one of these: subject, verb and object are easier to read than a clause in their place."""
 
 
-def places_of_classes() -> dict[str, set[Path]]:
-    """Return the files in which a class of each name is defined; a leading underscore makes no other name."""
+def names_of_types(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of a module's classes, type aliases and type variables."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Name) and re.match("_*[A-Z]", target.id) and not target.id.isupper():
+                yield target.id
+
+
+def places_of_types() -> dict[str, set[Path]]:
+    """Return the files in which a type of each name is defined; a leading underscore makes no other name."""
     places: dict[str, set[Path]] = defaultdict(set)
     for file in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ClassDef):
-                places[node.name.lstrip("_")].add(file.relative_to(PACKAGE))
+        for name in names_of_types(ast.parse(file.read_text())):
+            places[name.lstrip("_")].add(file.relative_to(PACKAGE))
     return places
 
 
@@ -50,10 +61,16 @@ def riddles() -> dict[str, list[str]]:
     return found
 
 
-def test_a_class_name_means_one_thing() -> None:
-    """No two modules define a class of the same name, be it private or not."""
-    twice = {name: places for name, places in places_of_classes().items() if len(places) > 1}
+def test_the_name_of_a_type_means_one_thing() -> None:
+    """No two modules define a class, a type alias or a type variable of the same name, be it private or not."""
+    twice = {name: places for name, places in places_of_types().items() if len(places) > 1}
     assert not twice
+
+
+def test_aliases_are_types() -> None:
+    """A class, an alias and a type variable are seen; a constant is none."""
+    source = "class _A: ...\nRow = tuple[int, ...]\n_Any: X = int\nT_co = TypeVar('T_co')\nMOST = 3\nsmall = 1\n"
+    assert list(names_of_types(ast.parse(source))) == ["_A", "Row", "_Any", "T_co"]
 
 
 def test_no_docstring_is_a_riddle() -> None:

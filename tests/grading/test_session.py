@@ -10,7 +10,7 @@ import pytest
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
 from softmark.records.limits import Limits
 from softmark.sandbox.failures import Disturbed, GraderFault, StudentFailure
-from softmark.sandbox.wire.protocol import Call, Done, Loaded, Request
+from softmark.sandbox.wire.protocol import Call, DoneReply, Loaded, Request
 from tests.support.sandboxes import SHORT, sandbox
 from tests.support.sessions import Stage, answers, fails, loads, session
 
@@ -284,7 +284,7 @@ class TestTime:
     def test_the_end_of_a_process_gives_no_time_back(self) -> None:
         """A process that is ended computes a little for that, which does not excuse the time that it has waited."""
 
-        def ends(request: Request) -> Done:
+        def ends(request: Request) -> DoneReply:
             stage.actors[0].cpu += 0.02
             return fails("timeout", "no answer within 0 s")(request)
 

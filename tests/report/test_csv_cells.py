@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softmark.report.gradebook import Cell, csv_line, write_csv
+from softmark.report.gradebook import CsvValue, csv_line, write_csv
 from tests.support.results import PAYLOADS
 
 FORMULAS = {
@@ -36,7 +36,7 @@ FORMULAS = {
 }
 
 
-def read(*cells: Cell) -> list[str]:
+def read(*cells: CsvValue) -> list[str]:
     (row,) = csv.reader(io.StringIO(csv_line(cells).decode("utf-8"), newline=""), strict=True)
     return row
 
@@ -62,7 +62,7 @@ class TestCsvLine:
     @pytest.mark.parametrize(
         ("number", "written"), [(2.0, b"2\n"), (-4.0, b"-4\n"), (1.3333, b"1.3333\n"), (0, b"0\n"), (None, b'""\n')]
     )
-    def test_numbers_are_numbers(self, number: Cell, written: bytes) -> None:
+    def test_numbers_are_numbers(self, number: CsvValue, written: bytes) -> None:
         """Numbers stand without quotes, negative ones too; no mark is an empty cell, which is no 0."""
         assert csv_line([number]) == written
 
@@ -80,7 +80,7 @@ class TestCsvLine:
         assert row[1].isprintable()
 
     @given(st.lists(st.text(st.characters()) | st.floats(allow_nan=False, allow_infinity=False), min_size=1))
-    def test_is_always_one_line(self, cells: list[Cell]) -> None:
+    def test_is_always_one_line(self, cells: list[CsvValue]) -> None:
         """A line is a line: no text makes two of it."""
         assert csv_line(cells).count(b"\n") == 1
         assert len(read(*cells)) == len(cells)

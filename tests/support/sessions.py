@@ -17,7 +17,7 @@ from softmark.sandbox import wire
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import Outgoing, StudentProcess
-from softmark.sandbox.wire.protocol import Done, Loaded, PlainResult, Request, done_value
+from softmark.sandbox.wire.protocol import DoneReply, Loaded, PlainResult, Request, done_value
 from softmark.sandbox.zygote import Exit
 from tests.support.sandboxes import FILE, SHORT
 
@@ -35,7 +35,7 @@ HOMEWORK = Homework(
     limits={},
 )
 
-Act = Callable[[Request], Done]
+Act = Callable[[Request], DoneReply]
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def loads(**names: str) -> Act:
 def fails(category: str, fact: str = "as the script says") -> Act:
     """An act: no answer."""
 
-    def act(request: Request) -> Done:
+    def act(request: Request) -> DoneReply:
         raise StudentFailure(Category(category), fact)
 
     return act

@@ -24,7 +24,7 @@ from softmark.records.limits import Level, Limits
 from softmark.sandbox.in_process import InProcessWorker
 from softmark.sandbox.machine import temporary_directory
 from softmark.sandbox.wire import Frame, Raised
-from softmark.sandbox.wire.protocol import Call, Done, Load, Request
+from softmark.sandbox.wire.protocol import Call, DoneReply, Load, Request
 from softmark.sandbox.worker import Worker, calls, exceptions
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.loading import SubmissionModule
@@ -69,7 +69,7 @@ class _NotebookWorker(Worker):
         super().__init__(temporary_directory())
         self._namespace, self._cells = namespace, cells
 
-    def _dispatch(self, request: Request) -> Done:
+    def _dispatch(self, request: Request) -> DoneReply:
         if isinstance(request, Load):
             module = types.ModuleType("notebook")
             vars(module).update({name: thing for name, thing in self._namespace.items() if not name.startswith("_")})

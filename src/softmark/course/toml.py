@@ -9,7 +9,7 @@ import msgspec
 
 from softmark.records.errors import ConfigError
 
-Shape = TypeVar("Shape", bound=msgspec.Struct)
+AnyTable = TypeVar("AnyTable", bound=msgspec.Struct)
 Key = tuple[str | int, ...]
 
 HEADER = re.compile(r"\s*(\[\[?)\s*([A-Za-z0-9_-]+)\s*\]\]?")
@@ -67,10 +67,10 @@ class LocatedToml:
         """Return the error to raise about this key."""
         return ConfigError(self.shown_as, self.line(key), problem)
 
-    def read_as(self, shape: type[Shape]) -> Shape:
+    def read_as(self, table: type[AnyTable]) -> AnyTable:
         """Return the content as that struct. Raise ConfigError for unknown or missing keys and for wrong types."""
         try:
-            return msgspec.convert(self.content, shape)
+            return msgspec.convert(self.content, table)
         except msgspec.ValidationError as error:
             raise self._in_words(str(error)) from error
 

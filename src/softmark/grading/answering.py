@@ -78,7 +78,7 @@ class Answering:
 
     @property
     def stand_ins(self) -> tuple[StandIn, ...]:
-        """What the worker is to put stand-ins in the place of."""
+        """The functions and classes in whose place the worker puts stand-ins."""
         return tuple(_stand_in(name, target) for name, target in self._targets.items())
 
     def begin(self) -> None:

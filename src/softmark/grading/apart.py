@@ -17,7 +17,7 @@ _MOST = 20
 """Questions of one test. Only code that answers otherwise every time makes a test ask for more."""
 
 
-_Place = tuple[int, int]
+_Position = tuple[int, int]
 """The place where a test asks: after so many questions and so many checks. Other answers lead to other places."""
 
 
@@ -34,8 +34,8 @@ class Apart:
     _case: TestContext | None = None
     _asked: int = 0
     """The number of questions that the present run of the test has asked."""
-    _answers: dict[_Place, tuple[Any, Exception | None]] = field(default_factory=dict)
-    _key: _Place = (0, 0)
+    _answers: dict[_Position, tuple[Any, Exception | None]] = field(default_factory=dict)
+    _key: _Position = (0, 0)
 
     def begin(self, case: TestContext) -> None:
         """Note that the test is run from its beginning."""

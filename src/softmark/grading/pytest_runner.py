@@ -39,7 +39,7 @@ _OPTIONS = (
 )
 _SETTINGS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
 
-Use = Callable[["PytestRunner", list[pytest.Item]], None]
+UseRunner = Callable[["PytestRunner", list[pytest.Item]], None]
 
 
 class NotCollected(Exception):
@@ -122,7 +122,7 @@ class _HeldBack:
         return getattr(self._hooks, name)
 
 
-def run_in_pytest(tests: Path, root: Path, use: Use, *plugins: object) -> None:
+def run_in_pytest(tests: Path, root: Path, use: UseRunner, *plugins: object) -> None:
     """Collect the tests below a path, and call `use` with a runner and the collected items inside of pytest's loop.
 
     An exception of `use` is raised here. Raise NotCollected if the tests cannot be imported.
@@ -137,7 +137,7 @@ def run_in_pytest(tests: Path, root: Path, use: Use, *plugins: object) -> None:
 class _Loop:
     """The plugin that takes the place of pytest's own loop; it keeps what was raised, which pytest would print."""
 
-    def __init__(self, use: Use) -> None:
+    def __init__(self, use: UseRunner) -> None:
         self.error: BaseException | None = None
         self._use = use
 

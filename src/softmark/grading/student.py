@@ -29,7 +29,7 @@ from softmark.verdict.callee import Answer, Gradients, OpCount
 from softmark.verdict.context import current_test
 from softmark.verdict.values import shape, size_of
 
-_Result = TypeVar("_Result", bound=CallResult)
+_AnyResult = TypeVar("_AnyResult", bound=CallResult)
 
 
 class Student:
@@ -108,14 +108,14 @@ class StudentFunction:
 
     def _ask(
         self,
-        result: type[_Result],
+        result: type[_AnyResult],
         how: How,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         cotangent: Any = None,
         watch: bool = False,
         expected_bytes: int = 0,
-    ) -> _Result:
+    ) -> _AnyResult:
         """Return the result of a call, which is of this class; raise Failed if the student's code gives none."""
         given = [_handle(value) for value in args], {name: _handle(value) for name, value in kwargs.items()}
         call = Call(self._target, self._method, *given, how, watch, cotangent)

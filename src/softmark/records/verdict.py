@@ -22,7 +22,7 @@ from softmark.records.record import Record
 LONGEST_TEXT = 2000
 """Longest text of a verdict: some hold words of the student's, and every verdict is kept."""
 
-Rows = tuple[tuple[float | None, ...], ...]
+PictureRows = tuple[tuple[float | None, ...], ...]
 
 
 class Category(StrEnum):
@@ -99,8 +99,8 @@ class Cause(Record, frozen=True):
 class Picture(Record, frozen=True):
     """A small matrix, expected and got, for drawing. A value that is not finite is None."""
 
-    expected: Rows
-    got: Rows
+    expected: PictureRows
+    got: PictureRows
     caption: str = ""
 
 

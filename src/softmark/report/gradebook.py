@@ -88,7 +88,7 @@ def _test_lines(grades: Iterable[Grade], waiting: _WaitingLines) -> Iterator[byt
         yield waiting.get(grade)
 
 
-def _cells(grade: Grade) -> tuple[Cell, ...]:
+def _cells(grade: Grade) -> tuple[CsvValue, ...]:
     has_mark = grade.mark is not None
     return (
         grade.student.id,
@@ -109,7 +109,7 @@ def _cells(grade: Grade) -> tuple[Cell, ...]:
     )
 
 
-def _cells_of_test(grade: Grade, test: TestResult) -> tuple[Cell, ...]:
+def _cells_of_test(grade: Grade, test: TestResult) -> tuple[CsvValue, ...]:
     judged = test.outcome in (Outcome.PASSED, Outcome.FAILED)
     return (
         grade.student.id,
@@ -239,10 +239,10 @@ def _notes(graded: Graded, student: Submitter) -> Iterable[str]:
     yield from result.faults
 
 
-Cell = str | float | None
+CsvValue = str | float | None
 
 
-def csv_line(cells: Iterable[Cell]) -> bytes:
+def csv_line(cells: Iterable[CsvValue]) -> bytes:
     """Return one line of a file; None is an empty cell."""
     line = io.StringIO()
     csv.writer(line, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerow(_written(cell) for cell in cells)
@@ -261,7 +261,7 @@ def write_csv(path: Path, lines: Iterable[bytes], *, for_people: bool) -> None:
         file.writelines(lines)
 
 
-def _written(value: Cell) -> str | float:
+def _written(value: CsvValue) -> str | float:
     if value is None:
         return ""
     if isinstance(value, str):

@@ -21,7 +21,7 @@ from softmark.sandbox.wire.protocol import (
     Ask,
     Call,
     CallResult,
-    Done,
+    DoneReply,
     FailedReply,
     Load,
     Loaded,
@@ -76,7 +76,7 @@ class Outgoing:
             raise failure_texts.too_large(f"{size / 1e6:.0f} MB", f"{self.most_bytes / 1e6:.0f} MB")
         return size
 
-    def read(self, body: bytes) -> Done:
+    def read(self, body: bytes) -> DoneReply:
         """Return what a reply says; raise StudentFailure if it tells of one, WireError if it is no reply."""
         try:
             said = wire.unpack(body, replace(wire.CAPS, arrays=self.most_bytes // OF_A_TENSOR))
@@ -170,7 +170,7 @@ class StudentProcess(ABC):
         expected_bytes: int | None = None,
         spare_bytes: int = 0,
         answer: Answered | None = None,
-    ) -> Done:
+    ) -> DoneReply:
         """Return the reply to a request; raise StudentFailure if the student's code gives no answer.
 
         A call may ask. Its reply is then an Ask, and to ask the same again with the answer goes on with the call. A
@@ -178,7 +178,7 @@ class StudentProcess(ABC):
         """
         return self._reply(Outgoing.of(request, expected_bytes, spare_bytes, answer), allowed)
 
-    def _reply(self, outgoing: Outgoing, allowed: Allowed) -> Done:
+    def _reply(self, outgoing: Outgoing, allowed: Allowed) -> DoneReply:
         try:
             try:
                 body = self.exchange(outgoing, allowed)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from softmark.records.verdict import Category, Picture, Rows, Verdict
+from softmark.records.verdict import Category, Picture, PictureRows, Verdict
 from softmark.verdict import values
 from softmark.verdict.expected import Expected
 from softmark.verdict.patterns import of_shapes, of_values
@@ -289,7 +289,7 @@ def _picture(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...]) -> P
     return Picture(_rows(pair[0]), _rows(pair[1]), caption)
 
 
-def _rows(matrix: torch.Tensor) -> Rows:
+def _rows(matrix: torch.Tensor) -> PictureRows:
     """Return the numbers of a matrix, None for those that are not finite: JSON has no word for them."""
     rows = matrix.double().tolist()
     if bool(torch.isfinite(matrix).all()):

@@ -15,7 +15,7 @@ from softmark.records.verdict import Category
 
 if TYPE_CHECKING:
     from softmark.verdict.callee import StudentCallable
-    from softmark.verdict.expected import Expected, Place
+    from softmark.verdict.expected import Expected, MemoryKey
     from softmark.verdict.mistakes import Registry
 
 
@@ -71,7 +71,7 @@ class Step:
 
     function: str
     """The name of the student's function."""
-    place: Place
+    place: MemoryKey
     """The place where the expected value is kept."""
     check: Callable[[StudentCallable, Expected], None]
     """Asks the function and compares; raises `Failed`."""

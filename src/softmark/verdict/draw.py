@@ -10,18 +10,18 @@ import torch
 from softmark.verdict.context import current_test
 from softmark.verdict.values import map_tensors
 
-Size = int | tuple[int, ...]
+Sizes = int | tuple[int, ...]
 
 
 @overload
-def draw(spec: str, /, *, dtype: torch.dtype = ..., **sizes: Size) -> torch.Tensor: ...
+def draw(spec: str, /, *, dtype: torch.dtype = ..., **sizes: Sizes) -> torch.Tensor: ...
 @overload
 def draw(
-    first: str, second: str, /, *more: str, dtype: torch.dtype = ..., **sizes: Size
+    first: str, second: str, /, *more: str, dtype: torch.dtype = ..., **sizes: Sizes
 ) -> tuple[torch.Tensor, ...]: ...
 
 
-def draw(*specs: str, dtype: torch.dtype = torch.float64, **sizes: Size) -> torch.Tensor | tuple[torch.Tensor, ...]:
+def draw(*specs: str, dtype: torch.dtype = torch.float64, **sizes: Sizes) -> torch.Tensor | tuple[torch.Tensor, ...]:
     """Return standard normal tensors: `q, k = draw("n d_k", "m d_k", n=5, m=7, d_k=3)`.
 
     A name whose size is a tuple spreads over that many axes, none for `()`: `draw("batch n d", batch=(2, 3), …)`.
@@ -36,7 +36,7 @@ def draw(*specs: str, dtype: torch.dtype = torch.float64, **sizes: Size) -> torc
     return tensors[0] if len(tensors) == 1 else tensors
 
 
-def draw_integers(low: int, high: int, spec: str, /, **sizes: Size) -> torch.Tensor:
+def draw_integers(low: int, high: int, spec: str, /, **sizes: Sizes) -> torch.Tensor:
     """Return random integers from `low` to `high - 1`, such as token ids: `draw_integers(0, 11, "n T", n=2, T=5)`.
 
     The axes are named as for `draw`.
@@ -68,7 +68,7 @@ def to_float32(value: Any) -> Any:
     return map_tensors(value, lambda tensor: tensor.float() if tensor.is_floating_point() else tensor)
 
 
-def _shape(spec: str, sizes: dict[str, Size]) -> tuple[int, ...]:
+def _shape(spec: str, sizes: dict[str, Sizes]) -> tuple[int, ...]:
     shape: list[int] = []
     for name in spec.split():
         if name.isdigit():

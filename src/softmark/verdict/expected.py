@@ -56,7 +56,7 @@ class Expected:
     """An expected value whose noise this one has, too, where the shapes are the same."""
     answers: Answers = field(default_factory=Answers, repr=False)
     """The answers of mistakes on the same inputs, as far as they were tried."""
-    place: Place | None = field(default=None, repr=False)
+    place: MemoryKey | None = field(default=None, repr=False)
     """The place where it is kept; None if it is not kept."""
     _noises: dict[float, list[torch.Tensor]] = field(default_factory=dict, repr=False)
     _tolerances: dict[Precision, list[torch.Tensor]] = field(default_factory=dict, repr=False)
@@ -183,9 +183,9 @@ def _of(want: Callable[..., Any], owner: torch.nn.Module) -> Callable[..., Any]:
     return method
 
 
-Key = tuple[str, str]
+CheckKey = tuple[str, str]
 """The test's id, and the kind of the check."""
-Place = tuple[Key, Any, bytes]
+MemoryKey = tuple[CheckKey, Any, bytes]
 """The place of a kept value: its key, the identity of the reference, and the digest of the inputs."""
 
 
@@ -193,19 +193,19 @@ Place = tuple[Key, Any, bytes]
 class _Memory:
     """The kept values, the one used last at the end."""
 
-    entries: OrderedDict[Place, Expected] = field(default_factory=OrderedDict)
+    entries: OrderedDict[MemoryKey, Expected] = field(default_factory=OrderedDict)
     sizes: dict[int, int] = field(default_factory=dict)
     """Bytes of each, by its id."""
     bytes: int = 0
 
-    def find(self, place: Place) -> Expected | None:
+    def find(self, place: MemoryKey) -> Expected | None:
         """Return the value that is kept at a place, and note that it was used; None if there is none."""
         expected = self.entries.get(place)
         if expected is not None:
             self.entries.move_to_end(place)
         return expected
 
-    def add(self, place: Place, expected: Expected, size: int) -> None:
+    def add(self, place: MemoryKey, expected: Expected, size: int) -> None:
         self.entries[place] = expected
         expected.place = place
         self.sizes[id(expected)] = size
@@ -234,7 +234,7 @@ def bytes_kept() -> int:
     return _MEMORY.bytes
 
 
-def kept(key: Key, want: Any, inputs: Any, compute: Callable[[Any], Expected]) -> Expected:
+def kept(key: CheckKey, want: Any, inputs: Any, compute: Callable[[Any], Expected]) -> Expected:
     """Return what a reference gives for these inputs: kept from before where that is safe, else computed."""
     reference = _identity(want) if key[0] else None
     digest = _digest(inputs) if reference is not None else None

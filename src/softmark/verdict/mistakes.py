@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-Variant = TypeVar("Variant", bound=Callable[..., Any])
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class MistakeError(Exception):
@@ -93,14 +93,14 @@ def collecting(registry: Registry) -> Iterator[Registry]:
 
 def mistake(
     target: Callable[..., Any], *, says: str, hint: str = "", id: str | None = None, worth: float = 0.0
-) -> Callable[[Variant], Variant]:
+) -> Callable[[Decorated], Decorated]:
     """Register the decorated wrong variant of a reference function, method or class.
 
     `says` names the mistake to the student in one sentence, `hint` says what to look at, never the finished line.
     `worth` is the share of the marks that a student who makes it gets nevertheless; `id` is for an author's own lists.
     """
 
-    def register(variant: Variant) -> Variant:
+    def register(variant: Decorated) -> Decorated:
         file, line = _place(variant)
         _COLLECTING.get().add(
             Mistake(variant.__name__, target, variant, file, line, says=says, hint=hint, id=id, worth=worth)
@@ -110,10 +110,10 @@ def mistake(
     return register
 
 
-def equivalent(target: Callable[..., Any]) -> Callable[[Variant], Variant]:
+def equivalent(target: Callable[..., Any]) -> Callable[[Decorated], Decorated]:
     """Register the decorated variant as another right solution; `verify` shows that it keeps full marks."""
 
-    def register(variant: Variant) -> Variant:
+    def register(variant: Decorated) -> Decorated:
         file, line = _place(variant)
         _COLLECTING.get().add(Equivalent(variant.__name__, target, variant, file, line))
         return variant

@@ -35,7 +35,7 @@ from softmark.sandbox.wire.values import Handle, Meta, Raised, WireError
 MOST_TOLD = 100
 """The length of each list that describes how a submission was loaded: a file may hold a million of everything."""
 _LARGEST_META = 2**40  # elements of a tensor that is only described
-_Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]  # no call runs more operations within any limit
+_Operations = Annotated[int, msgspec.Meta(ge=0, le=10**9)]  # no call runs more operations within any limit
 _Index = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 
 How: TypeAlias = Literal["plain", "vjp", "count_ops", "on_meta", "weights", "mode"]
@@ -193,7 +193,7 @@ class PullbackResult(CallResult):
 class CountResult(CallResult):
     """The value, and how often each operation of torch was dispatched."""
 
-    ops: dict[str, _Count]
+    ops: dict[str, _Operations]
 
 
 class SelfTestResult(_Message):
@@ -211,7 +211,7 @@ class FailedReply(_Message):
     raised: Raised | None = None
 
 
-Done: TypeAlias = Ready | Loaded | CallResult | SelfTestResult | Ask
+DoneReply: TypeAlias = Ready | Loaded | CallResult | SelfTestResult | Ask
 
 RESULTS: dict[How, type[CallResult]] = {
     "plain": PlainResult,
@@ -238,7 +238,7 @@ def read_request(value: Any) -> Request:
     return request
 
 
-def done_value(number: int, done: Done) -> dict[str, Any]:
+def done_value(number: int, done: DoneReply) -> dict[str, Any]:
     """Return the reply "done" as a value that the wire can send."""
     return {"id": number, "done": msgspec.structs.asdict(done)}
 
@@ -254,7 +254,7 @@ def failed_value(failed: FailedReply) -> dict[str, Any]:
     return msgspec.structs.asdict(failed)
 
 
-def read_reply(value: Any, request: Request | None) -> Done | FailedReply:
+def read_reply(value: Any, request: Request | None) -> DoneReply | FailedReply:
     """Return a reply that has the form of one to this request (None: the first message); else raise WireError."""
     number = 0 if request is None else request.id
     if type(value) is not dict or type(value.get("id")) is not int or value["id"] != number:
@@ -268,7 +268,7 @@ def read_reply(value: Any, request: Request | None) -> Done | FailedReply:
         return _read_ask(value["ask"])
     if value.keys() != {"id", "done"}:
         raise WireError("a reply without its parts")
-    done: Done = _convert(value["done"], _type_of_done(request))
+    done: DoneReply = _convert(value["done"], _type_of_done(request))
     if isinstance(request, Call):
         _require_fit(done, request)
     return done

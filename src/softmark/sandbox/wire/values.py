@@ -75,7 +75,7 @@ CAPS = Caps()
 Size = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 Shape = Annotated[tuple[Size, ...], msgspec.Meta(max_length=MAX_AXES)]
 Line = Annotated[str, msgspec.Meta(max_length=LINE_BYTES)]
-Message = Annotated[str, msgspec.Meta(max_length=MESSAGE_BYTES)]
+MessageText = Annotated[str, msgspec.Meta(max_length=MESSAGE_BYTES)]
 
 
 class Handle(msgspec.Struct, frozen=True, array_like=True, tag="handle", forbid_unknown_fields=True):
@@ -99,9 +99,9 @@ class Raised(msgspec.Struct, frozen=True, array_like=True, tag="raised", forbid_
     """An exception of the student's as data, the innermost frame last."""
 
     cls: Line
-    message: Message
+    message: MessageText
     frames: Annotated[tuple[Frame, ...], msgspec.Meta(max_length=MAX_FRAMES)] = ()
-    notes: Annotated[tuple[Message, ...], msgspec.Meta(max_length=MAX_NOTES)] = ()
+    notes: Annotated[tuple[MessageText, ...], msgspec.Meta(max_length=MAX_NOTES)] = ()
 
 
 class Meta(msgspec.Struct, frozen=True, array_like=True, tag="meta", forbid_unknown_fields=True):

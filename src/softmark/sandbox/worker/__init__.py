@@ -24,7 +24,7 @@ from softmark.sandbox.walls import WallError, Walls, raise_walls
 from softmark.sandbox.wire.protocol import (
     Answered,
     Ask,
-    Done,
+    DoneReply,
     FailedReply,
     Load,
     Loaded,
@@ -149,7 +149,7 @@ class Worker:
         kind: Literal["memory", "error"] = "memory" if exceptions.is_memory(error) else "error"
         return FailedReply(id=number, failed=kind, detail="", raised=self._describe(error))
 
-    def _dispatch(self, request: Request) -> Done:
+    def _dispatch(self, request: Request) -> DoneReply:
         if isinstance(request, Load):
             return self._load(request)
         if isinstance(request, SelfTest):

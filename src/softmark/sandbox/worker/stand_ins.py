@@ -118,7 +118,7 @@ class StandIns:
 
 
 class _Question:
-    """What is asked for one call: its value, and later perhaps the gradients of its inputs."""
+    """The question for one call: its value, and later perhaps the gradients of its inputs."""
 
     def __init__(self, stand_ins: StandIns, name: str, method: str, inputs: list[Any], made: Any) -> None:
         self._stand_ins, self._device = stand_ins, stand_ins.device
