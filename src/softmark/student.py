@@ -1,4 +1,4 @@
-"""For students: runs the public tests of a homework on their own work, from the terminal or from a notebook's cell.
+"""Runs the public tests of a homework on a student's own work, from the terminal or from a notebook's cell.
 
 softmark check                          in the homework's folder
 
@@ -88,7 +88,7 @@ class OwnWork:
             sandbox.close()
 
     def state(self) -> dict[Path, tuple[int, int]]:
-        """Return time and size of each file that matters; a file that is just being replaced is not there."""
+        """Return time and size of each file that matters, without a file that is just being replaced."""
         found = {}
         for path in (self.file, *self._beside(), *self.folder.glob("*.json"), *self.folder.glob("test_*.py")):
             try:

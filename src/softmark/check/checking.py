@@ -79,11 +79,12 @@ class Examples:
     def __init__(self, handout: Handout) -> None:
         self._handout = handout
         self._not_made: defaultdict[str, set[str]] = defaultdict(set)
-        """For each case the mistakes that would have shown in an example that was answered right."""
+        """For each case, the mistakes that the student has not made, because an example that shows them was answered
+        right."""
 
     @pytest.fixture
     def example(self) -> Callable[[object, str], None]:
-        """`example(student.scores, "scores")` holds an answer against a worked example."""
+        """Return `example`: `example(student.scores, "scores")` compares a function with a worked example."""
 
         def check(got: object, name: str) -> None:
             worked = worked_example(self._handout, name)
@@ -182,8 +183,8 @@ def _builds_on(tests: Tests, handout: Handout) -> dict[str, set[str]]:
 
 
 def _settled(test: TestResult, homework: Homework) -> TestResult:
-    """Return a test that met an unwritten part as "not run": what it waits for is all that it says."""
-    test = msgspec.structs.replace(test, all_or_nothing=False)  # it has been scored so; there are no marks to speak of
+    """Return a test that met an unwritten part as "not run". It says only which part it waits for."""
+    test = msgspec.structs.replace(test, all_or_nothing=False)  # the score is known; reports would speak of marks
     waits = [_waits_for(verdict, test.part, homework) for verdict in test.verdicts]
     if test.outcome is not Outcome.FAILED or not all(waits) or not waits:
         return test

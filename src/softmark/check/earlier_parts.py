@@ -1,9 +1,9 @@
 """Tells which failures of the public tests may only follow from an earlier part that is not right yet.
 
 In grading, a part that is right given the student's own earlier parts earns its marks. On a student's machine there is
-no reference to run again on those. So a wrong answer of a part that builds on a failing one gets no name: the mistake
-may stand elsewhere. What no earlier part can have caused is said as it is: a shortcut that the part takes itself, or a
-function of its own that is not there.
+no reference to find that out. So a wrong answer of a part that builds on a failing part gets no name, because the
+mistake may be in the other part. Some failures cannot come from an earlier part, and are told as they are: a shortcut
+that the part takes itself, or a function of its own that is not defined.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class EarlierParts:
         return [earlier for earlier in failing if not set(self._builds_on[earlier]) & set(failing)]
 
     def _is_its_own(self, verdict: Verdict, part: Part) -> bool:
-        """Return whether it would have failed so whatever the earlier parts do."""
+        """Return whether the test would have failed in this way whatever the earlier parts do."""
         if verdict.category is Category.FORBIDDEN:
             return self._used_in(verdict.frames) in _written_for(part)
         return verdict.code in _ITS_OWN and verdict.function.partition(".")[0] in _written_for(part)

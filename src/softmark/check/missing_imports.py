@@ -1,8 +1,8 @@
 """Finds the libraries that a student's code imports and that are not installed where it is graded.
 
-The student's own machine may have them, so nothing fails there; `softmark check` warns of them. Each function that is
-asked for is followed through the student's own definitions to the imports that it needs: in the text of a file, or in
-the functions of a notebook.
+The student's own machine may have them, so nothing fails there; `softmark check` warns of them. From each function that
+is asked for, it follows the student's own definitions to the imports that these need: in the text of a file, or in the
+functions of a notebook.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Foreign:
     file: str = ""
     line: int = 0
     user: str = ""
-    """A function that is asked for and needs the library; empty if none does."""
+    """The function that is asked for and needs the library; empty if none does."""
 
     @property
     def sentence(self) -> str:
-        """The warning to the student."""
+        """Return the warning to the student."""
         there = f"`{self.library}`, which is not installed where it is graded"
         place = f"{self.file}, line {self.line}: " if self.file else ""
         if self.user:
@@ -124,7 +124,7 @@ def _parsed(handed: SubmittedFiles) -> Iterator[tuple[str, ast.Module]]:
         try:
             yield file, ast.parse(handed.files[file])
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue  # the load reports it
+            continue  # loading the file reports the error
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[str, str, int]]:

@@ -1,13 +1,13 @@
-"""Worked examples: small inputs, the right answer, and what known mistakes give instead, all of it plain data.
+"""Compares with worked examples: small inputs, the right answer, and the answers of known mistakes, all as plain data.
 
-A student's own machine has no reference to compare with, so the answers come along as numbers. Their form in a file:
+A student's own machine has no reference, so the answers come along as numbers. They have this form in a file:
 
     nested lists of numbers      a tensor; whole numbers are int64, others float64, true and false bool
     {"tuple": [...]}             a tuple or a list
     {"dict": {...}}              a dictionary with texts as keys
     null, true, 3, 0.5           themselves
 
-A number in a list that is not finite stands there as a text: "nan", "inf" or "-inf". JSON has no other way.
+A number in a list that is not finite is written as a text: "nan", "inf" or "-inf". JSON has no other way.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DIGITS = 7
 
 
 class NoData(ValueError):
-    """The value cannot be written down as an example's data."""
+    """Raised if a value cannot be written down as an example's data."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class WorkedExample:
     weights: Mapping[str, torch.Tensor] | None = None
 
     def check(self, got: Any) -> None:
-        """Hold a student's function or class against the example; `Failed` names the mistake if it is a known one."""
+        """Compare a student's function or class with the example. Raise `Failed` if they differ."""
         value = ask(self._callee(got), self.args, dict(self.kwargs)).value
         try:
             agree(value, self._truth(self.answer))
@@ -71,7 +71,7 @@ class WorkedExample:
             raise Failed(msgspec.structs.replace(verdict, causes=self._causes(value), diagnosed=True)) from None
 
     def _callee(self, got: Any) -> Any:
-        """The function itself, or an object of the class with the example's weights in it."""
+        """Return the function itself, or an object of the class with the example's weights in it."""
         if self.make is None:
             return got
         made = got(**self.make)
@@ -108,7 +108,7 @@ def worked_example(handout: Handout, name: str) -> WorkedExample:
 
 
 def to_data(value: Any) -> Any:
-    """The value in the form of a file; `NoData` for what has no such form."""
+    """Return the value in the form of a file. Raise `NoData` if it has no such form."""
     if isinstance(value, torch.Tensor):
         if value.is_complex() or not value.numel():
             raise NoData(f"a tensor of {value.dtype} and shape {tuple(value.shape)} cannot be written down")
@@ -123,7 +123,7 @@ def to_data(value: Any) -> Any:
 
 
 def from_data(data: Any) -> Any:
-    """The value that `to_data` wrote down, rounded as it was."""
+    """Return the value that `to_data` wrote down, rounded as it was."""
     if isinstance(data, list):
         numbers = _plain(data)
         floating = isinstance(_first(numbers), float)

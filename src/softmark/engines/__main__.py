@@ -1,9 +1,9 @@
-"""The start of a grading engine: `python -I -m softmark.engines NOTE [DESCRIPTOR...]`.
+"""Starts a grading engine: `python -I -m softmark.engines NOTE [DESCRIPTOR...]`.
 
 NOTE is the descriptor of the engine's note (own_time.py), or - if it has none. Each further descriptor is the engine's
-end of one more lane (lanes.py). The order here is the one on which the separation of
-the two sides rests: torch is imported, then a zygote is forked for every lane, and only then comes what judges
-(server.py, and pytest with it). So a worker's memory holds torch and the sandbox's own code, and nothing else.
+end of one more lane (lanes.py). The separation of the two sides rests on the order here: torch is imported, then a
+zygote is forked for every lane, and only then everything else is imported (server.py, and pytest with it). So a
+worker's memory holds torch and the sandbox's own code, and nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Keep the pipes to the launcher for messages alone: whatever prints, prints to stderr."""
+    """Keep the pipes to the launcher for messages alone: everything that is printed goes to stderr."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     end_with_the_parent()
@@ -41,7 +41,7 @@ def main() -> None:
             lanes = [LaneEnds.of(*pair, zygote) for pair in zip(descriptors, others, strict=True)]
             serve(zygote, requests, replies, lanes, None if noted == "-" else Note(int(noted)))
     except KeyboardInterrupt:
-        os._exit(130)  # nobody wants to know any more
+        os._exit(130)  # the launcher does not listen any more
     except Exception:
         with contextlib.suppress(BrokenPipeError):
             send(replies, Refused(traceback.format_exc(), usage=False))

@@ -1,4 +1,5 @@
-"""Ends processes with the one that started them, or when they are told to. Imported before torch, it imports little."""
+"""Ends processes with the one that started them, or when they are told to. It is imported before torch, so it imports
+little."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def no_interrupt_lost() -> Iterator[None]:
     """Let a KeyboardInterrupt that comes at a bad moment come again.
 
     In a callback (of a fork, of an import's lock, of the garbage collector) Python prints what is raised and goes on,
-    as if nobody had asked it to stop. Here it is raised once more, a moment later, until it does stop the process.
+    as if nobody had asked it to stop. So it is raised again, a moment later, until it stops the process.
     """
     before = sys.unraisablehook
 

@@ -1,12 +1,12 @@
-"""Lanes: one engine grades several submissions at a time, each in a process of its own.
+"""Defines lanes: one engine grades several submissions at a time, each in a process of its own.
 
-The costly steps are done once: torch is imported, hidden tests are collected, walls are tried. Then the engine
-forks a judge for every lane but the first, which it serves itself. A lane has its own pair of streams to the launcher,
-its own zygote (forked like the first before anything secret was read) and its own scratch directories
-and user ids; nothing is shared, so a lane that breaks costs the others nothing.
+The costly steps are done once: torch is imported, hidden tests are collected, walls are tried. Then the engine forks a
+judge for every lane but the first, which it serves itself. A lane has its own pair of streams to the launcher, its own
+zygote (forked like the first before anything secret was read), its own scratch directories and user ids. Nothing is
+shared, so a lane that breaks costs the others nothing.
 
-A judge ends when its stream ends, when it breaks, and when the engine dies; an engine waits for its judges, and for
-their zygotes to have cleared up after them.
+A judge ends when its stream ends, when it breaks, and when the engine dies. The engine waits for its judges, and for
+their zygotes to clear up after them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from softmark.sandbox.isolation import open_sandbox
 from softmark.sandbox.leftovers import await_end
 from softmark.sandbox.zygote import Zygote
 
-_PATIENCE = 10.0  # seconds that a judge may take to end when nobody asks it any more
+_PATIENCE = 10.0  # seconds that a judge may take to end after its stream has ended
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class LaneEnds:
     launcher: socket.socket
     zygote: Zygote | None
     engines: Zygote | None
-    """The engine's own zygote, of which a judge keeps no end: it is to see when the engine has ended."""
+    """The engine's own zygote. A judge keeps no end of it open, so that it sees when the engine has ended."""
 
     @classmethod
     def of(cls, descriptor: int, zygote: Zygote | None, engines: Zygote | None) -> LaneEnds:

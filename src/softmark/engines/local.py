@@ -1,4 +1,4 @@
-"""The engine of this machine: one process with a lane for each slot, and the processes that replace what broke.
+"""The engine of this machine: one process with a lane for each slot, and new processes for those that break.
 
 A thread for each slot takes the next job and waits for its judge. If a judge breaks, the job's future raises
 EngineError, and the slot goes on with a process of its own.
@@ -146,7 +146,7 @@ class LocalEngine:
                     raise EngineError("; ".join(result.faults), result)
             except BaseException as failure:
                 self._close(order, failure)
-                if source is not first:  # which other slots use, too
+                if source is not first:  # other slots use the first process, too
                     self._processes.remove(process)
                     process.close()
                 source = None
@@ -172,6 +172,6 @@ def slots_for(homework: Homework, wanted: int, submissions: int) -> int:
 
 
 def _is_broken_off(result: Result) -> bool:
-    """Return True if the judge itself failed: not one test is wrong, but what came after it was not run."""
+    """Return True if the judge itself failed: a test is a fault of the grader, and later tests were not run."""
     unrun = any(test.outcome is Outcome.NOT_RUN for test in result.tests)
     return result.status is Status.GRADER_ERROR and unrun

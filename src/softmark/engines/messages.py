@@ -21,7 +21,7 @@ _LENGTH = 8
 
 
 class Begin(msgspec.Struct, frozen=True, tag=True):
-    """Grade with this. So many lanes share the memory and the device."""
+    """Grade with this spec. The memory and the device are shared by so many lanes."""
 
     spec: GradingSpec
     lanes: int = 1

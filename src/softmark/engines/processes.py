@@ -1,7 +1,7 @@
-"""The process of a grading engine as the launcher has it: started, asked, and ended if need be.
+"""Starts the process of a grading engine, asks it, and ends it if need be. Runs in the launcher.
 
-The engine gets an environment of constants, so that no secret of the launcher's (a platform's token, say) is anywhere
-in the memory that student processes are forked from.
+The engine gets an environment of constants. So no secret of the launcher's, such as a platform's token, is in the
+memory that student processes are forked from.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Lane:
 
     def close(self) -> None:
         """Close the stream, at whose end the judge ends."""
-        with contextlib.suppress(ConnectionError):  # the judge is gone already, and what it was sent with it
+        with contextlib.suppress(ConnectionError):  # the judge has ended, and lost what it was sent
             self._to_judge.close()
         self._from_judge.close()
 
@@ -113,7 +113,7 @@ class EngineProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Return True if the engine's process is there no more, and so none of its judges."""
+        """Return True if the engine's process has ended, and so have all its judges."""
         return self._process.poll() is not None
 
     def begin(self, spec: GradingSpec, lanes: int) -> Result:
@@ -132,7 +132,7 @@ class EngineProcess:
         """End it without waiting for what it is doing. It cleans up before it ends, which may take some seconds."""
         if os.name == "posix":
             self._process.send_signal(signal.SIGTERM)
-            hanging = threading.Timer(_PATIENCE, self._process.kill)  # in C, where nothing hears a signal
+            hanging = threading.Timer(_PATIENCE, self._process.kill)  # a call of C does not hear the signal
             hanging.daemon = True
             hanging.start()
 

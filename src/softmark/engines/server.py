@@ -1,7 +1,7 @@
-"""The grading engine: a process that collects one homework's hidden tests once and judges submissions with them.
+"""Collects one homework's hidden tests once and judges submissions with them: the grading engine's process.
 
-Started by the launcher as `python -I -m softmark.engines` with an environment of constants, it does things in the order
-on which the separation of the two sides rests:
+The launcher starts it as `python -I -m softmark.engines` with an environment of constants. The separation of the two
+sides rests on the order of these steps:
 
     1. import torch, and nothing that is secret; fork the zygote (__main__.py, sandbox/zygote.py)
     2. read what is to be graded (messages.py); have softmark's own attacks made: does the isolation level hold?
@@ -9,7 +9,7 @@ on which the separation of the two sides rests:
     4. inside that session's loop fork a judge for every further lane (lanes.py)
     5. for each submission: load it in a worker, run every test, send the result
 
-Everything a submission can do happens in workers; what can still go wrong here is the grader's fault and is said so.
+Student code runs in workers only. A failure of this process itself is the grader's, and the result says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Prepares answers for the property checks: an answer without the type and the axes that a check needs is a failure."""
+"""Prepares answers for the property checks: an answer without the type or the axes that a check needs is a failure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from softmark.verdict.values import is_numeric, kind, plural, tensor_of, tensors
 
 _AT_A_TIME = 1 << 20
 UNMOVED = 8
-"""Roundings by which two calls may differ that must not differ at all: enough for another order of threads, and too few
-for the leak of a fill value such as -10."""
+"""Two calls that must give the same may differ by so many roundings. That is enough for another order of threads, and
+too little for the leak of a fill value such as -10."""
 
 
 def looked_at(got: StudentCallable, args: Any, kwargs: Any, output: int) -> torch.Tensor:
@@ -82,7 +82,7 @@ def _largest(values: torch.Tensor) -> float:
 
 
 def _most(roundoff: float) -> float:
-    """Return how many roundings a precision has room for: half precision has little."""
+    """Return how many roundings two calls may differ by in this precision: in half precision a few only."""
     return SINGLE.factor if roundoff <= SINGLE.roundoff else 16.0
 
 

@@ -1,9 +1,9 @@
-"""The answers of named mistakes on the inputs of one check, as far as they were tried.
+"""Keeps the answers of named mistakes on the inputs of one check, as far as they were tried.
 
-A mistake is run once, in the place of the function that it varies (naming.py). Of its answer some numbers are kept. A
-student's answer is compared with the kept numbers of all mistakes at once. Only a mistake whose kept numbers agree is
-run again, to compare all of them. So little is kept for each mistake, and a name is never lost: where there is no room
-for the numbers, the mistake is run again for every wrong answer.
+A mistake is run once, in the place of the function that it varies (naming.py), and some numbers of its answer are kept.
+A student's answer is compared with the kept numbers of all mistakes at once. Only a mistake whose kept numbers agree is
+run again, to compare all of them. So each mistake takes little memory, and a name is never lost: if there is no room
+for its numbers, the mistake is run again for every wrong answer.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def scales_of(leaves: Leaves) -> torch.Tensor:
 
 @lru_cache(maxsize=4096)
 def places(shape: torch.Size, is_complex: bool) -> torch.Tensor:
-    """Return the places whose numbers are kept of a leaf: none of a complex one, whose size they do not show."""
+    """Return the places whose numbers are kept of a leaf. Of a complex leaf there are none."""
     if is_complex:
         return torch.empty(0, dtype=torch.int64)
     chance = torch.Generator().manual_seed(shape.numel())

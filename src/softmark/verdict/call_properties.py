@@ -1,7 +1,7 @@
-"""Checks of how a function is called: inputs stay, the dtype is kept, any device will do, errors are raised.
+"""Checks how a function is called: inputs stay, the dtype is kept, any device will do, errors are raised.
 
-A test of something else than values (names of parameters, the number of operations) asks with `uses_inputs` and
-`uses_weights` for an output that changes with what it is made of. So a mistake elsewhere does not fail the test, and a
+Some tests ask for other things than values: names of parameters, the number of operations. They use `uses_inputs` and
+`uses_weights` to require an output that changes with its inputs. So a mistake elsewhere does not fail the test, and a
 constant of the right shape earns nothing.
 """
 

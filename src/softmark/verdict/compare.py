@@ -1,11 +1,11 @@
 """Compares an answer with the expected value: type, shape, kind of number, then the numbers.
 
-An answer is right only if its worst error is at most the tolerance. A NaN never is, because every comparison is written
-in this positive form.
+An answer is right only if its worst error is at most the tolerance. Every comparison is written in this positive form,
+so a NaN is never right.
 
-Nesting and types come first. Some may stand for others, because nothing is lost: a list for a tuple and the reverse, a
-numpy array for a tensor and the reverse, an array without axes for a plain number and the reverse, a whole number for a
-real one. Nothing else may.
+Nesting and types come first. Some types may stand for others, because nothing is lost: a list for a tuple and the
+reverse, a numpy array for a tensor and the reverse, an array without axes for a plain number and the reverse, a whole
+number for a real one. Nothing else may.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _dictionary(got: Any, want: dict[Any, Any], path: Path) -> str:
     missing = want.keys() - got.keys()
     if missing:
         return f"{place(path)}the entry {min(missing, key=repr)!r:.80} is missing"
-    if len(got) > len(want):  # what the others are called is not said: a student's code chooses it while it runs
+    if len(got) > len(want):  # the other names are not told, because a student's code chooses them while it runs
         only = f"only the entries {', '.join(map(repr, want))}" if want else "none"
         return f"{place(path)}{'' if path else 'returned '}{kind(got)}, expected {only}"
     sentences = (mistyped(got[key], want[key], (*path, f"entry {key!r}")) for key in want)
@@ -70,8 +70,8 @@ def _expected(got: Any, want: Any, path: Path) -> str:
 def refused_numbers(got: Any, want: Any, coarsest_input: torch.dtype) -> str:
     """Return why the kind of number is not acceptable; empty if it is.
 
-    float32 stands for float64: how precise a result must be is what `keeps_dtype` asks. Half precision stands for
-    nothing but itself, when the inputs came in it; and no integer or boolean tensor stands for real numbers.
+    float32 stands for float64, because `keeps_dtype` checks how precise a result must be. Half precision stands for
+    nothing but itself, and only if the inputs were in it. No integer or boolean tensor stands for real numbers.
     """
     answer, true = tensor_of(got), tensor_of(want)
     own_name = got.dtype.name if isinstance(got, np.ndarray | np.generic) else dtype_name(answer.dtype)
@@ -260,7 +260,7 @@ def _count(count: int, total: int) -> str:
 
 
 def _where(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...], ratio: float) -> str:
-    zero = true.dtype is not torch.bool and true[index].item() == 0  # then neither distance nor ratio says more
+    zero = true.dtype is not torch.bool and true[index].item() == 0  # then distance and ratio say no more
     text = f"got {values.number(got[index].item())}, expected {values.number(true[index].item())}"
     if zero:
         text = f"got {values.number(got[index].item())}, expected exactly 0"

@@ -1,4 +1,4 @@
-"""Inputs of a hidden test: random tensors by the names of their axes, token ids, masks."""
+"""Makes inputs of a hidden test: random tensors by the names of their axes, token ids, masks."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The answer that a check expects: the reference in float64 on the inputs in float64, with noise and tolerance.
+"""Computes the answer that a check expects: the reference in float64, with noise and tolerance.
 
-The inputs of a hidden test are the same for every submission, and so is everything that does not depend on the
-student: the reference's value, its noise, the tolerance, and what named mistakes answer on the same inputs
-(answers.py). It is computed once and kept.
+The inputs of a hidden test are the same for every submission, and so is everything that does not depend on the student:
+the reference's value, its noise, the tolerance, and the answers of named mistakes (answers.py). It is computed once and
+kept.
 
-A kept value is found again only by the test's id, the kind of the check, the same reference, and a digest of every byte
-of the inputs. The same reference means the same function object, or a module of the same types whose weights and
-settings have the same digest. Closures and objects of other kinds are computed anew each time.
+A kept value is found again by the test's id, the kind of the check, the same reference, and a digest of every byte of
+the inputs. The same reference means the same function object, or a module of the same types whose weights and settings
+have the same digest. For closures and objects of other kinds, values are computed anew each time.
 
 Bytes are counted, roughly. Beyond `MOST_BYTES` the values that were not used for longest are forgotten.
 """
@@ -51,7 +51,8 @@ class Expected:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     own_precision: bool = False
-    """True if no input of the reference was a floating-point number, so that a function chooses its precision."""
+    """True if no input of the reference was a floating-point number, so that the student's function chooses its
+    precision."""
     like: Expected | None = None
     """An expected value whose noise this one has, too, where the shapes are the same."""
     answers: Answers = field(default_factory=Answers, repr=False)
@@ -216,7 +217,7 @@ class _Memory:
             forgotten.answers, forgotten.place = Answers(), None
 
     def make_room(self, expected: Expected, size: int) -> bool:
-        """Count so many bytes more for an expected value, if it is kept and there is room for them."""
+        """Return whether a value is kept and has room for so many bytes more; count them if so."""
         if id(expected) not in self.sizes or self.bytes + size > FOR_ANSWERS * MOST_BYTES:
             return False
         self.sizes[id(expected)] += size
@@ -235,7 +236,7 @@ def bytes_kept() -> int:
 
 
 def kept(key: CheckKey, want: Any, inputs: Any, compute: Callable[[Any], Expected]) -> Expected:
-    """Return what a reference gives for these inputs: kept from before where that is safe, else computed."""
+    """Return the expected value of a reference for these inputs: a kept one where that is safe, else computed."""
     reference = _identity(want) if key[0] else None
     digest = _digest(inputs) if reference is not None else None
     if digest is None:
@@ -256,7 +257,7 @@ def kept(key: CheckKey, want: Any, inputs: Any, compute: Callable[[Any], Expecte
 
 
 def _identity(want: Any) -> Any:
-    """Return what two references must have in common to give the same answers; None where that is not known."""
+    """Return all that two references with the same answers have in common; None if that is not known."""
     if type(want) is FunctionType:
         return None if want.__closure__ else want
     owner = getattr(want, "__self__", want) if isinstance(want, MethodType) else want
@@ -271,7 +272,7 @@ _BY_NAME = ("_parameters", "_buffers")
 
 
 def _state(module: torch.nn.Module) -> Iterator[Any]:
-    """Yield all that an object of a module's class holds, but the modules inside it."""
+    """Yield all that an object of a module's class holds, except the modules inside it."""
     for name, value in vars(module).items():
         if name in _BY_NAME:
             yield {key: None if tensor is None else tensor.detach() for key, tensor in value.items()}

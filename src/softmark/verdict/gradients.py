@@ -88,7 +88,7 @@ def _cotangent(value: Any, args: Any, kwargs: Any) -> Any:
 
 
 class _Pullback:
-    """The reference's gradients as a function of its arguments, so that they have a truth and a noise, too."""
+    """Returns the reference's gradients, so that they have an expected value and a noise, as an answer has."""
 
     def __init__(self, want: Callable[..., Any], weights: Sequence[torch.Tensor]) -> None:
         self.want = in_float64(want)

@@ -1,7 +1,7 @@
-"""The named mistakes of a homework: wrong variants of reference functions, each with the words that name it.
+"""Defines the named mistakes of a homework: wrong variants of reference functions, each with the words that name it.
 
-A homework's `mistakes.py` and `equivalents.py` decorate variants; `collecting(registry)` says where they are put.
-Everything that can be wrong with an entry is refused at registration, with the file and the line it stands on.
+A homework's `mistakes.py` and `equivalents.py` decorate variants; `collecting(registry)` says which registry takes
+them. Everything that can be wrong with an entry is refused at registration, with its file and line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names a mistake: which registered variants of the reference give exactly the student's wrong answer?
+"""Names a mistake: finds the registered variants of the reference that give exactly the student's wrong answer.
 
 Every mistake of the reference function, and of the functions it calls, is tried on the inputs of the failed check. A
 mistake that gives the student's answer, and not the reference's, explains it. When none does, pairs of mistakes are
@@ -44,7 +44,8 @@ from softmark.verdict.values import map_tensors
 NAMEABLE = frozenset({Category.TYPE, Category.SHAPE, Category.NAN, Category.VALUE})
 """Categories in which an answer is there and can be compared with what a mistake gives."""
 _OF_A_COMBINATION, _OF_A_ROW = 200, 600
-"""Bytes of what is kept of each combination, and of one that has an answer of its own, beside its numbers."""
+"""Bytes that each combination takes, and that the numbers of its answer take in addition, without the numbers
+themselves."""
 
 
 def causes_of(answer: Any, expected: Expected, case: TestContext) -> tuple[Cause, ...] | None:
@@ -66,11 +67,11 @@ def common_causes(
     registry: Registry | None = None,
     raised: Sequence[Expected] = (),
 ) -> tuple[Cause, ...]:
-    """Return what explains all failed checks whose answers could be compared; empty when nothing does.
+    """Return the causes that explain all failed checks whose answers could be compared; empty if there are none.
 
-    A cause of one check holds for another check if that names it, or names a part of it: the other half of a pair may
-    be without effect there. A cause that would have failed one of the `passed` checks is left out: a fill value of
-    -100 gives what -10 gives where scores are spread, but not elsewhere. So is a cause that would have given an answer
+    A cause of one check also holds for another check that names one half of it, because the other half may have no
+    effect there. A cause is left out if it would have failed one of the `passed` checks. (A fill value of -100 gives
+    the same as -10 where scores are spread, but not elsewhere.) It is also left out if it would have given an answer
     where the code `raised`. Mistakes of the checked function itself go before those of functions that it calls.
     """
     checks = [verdict.causes for verdict in verdicts if verdict.diagnosed]
@@ -163,7 +164,7 @@ def _tried(combination: Combination, expected: Expected) -> tuple[Effect, Expect
 
 
 def run(expected: Expected, mistakes: Sequence[Mistake]) -> Any:
-    """Return the reference's answer with the mistakes made in it, on the inputs as the student got them."""
+    """Return the reference's answer with these mistakes in it, on the inputs as the student got them."""
     assert expected.want is not None
     plants = [(mistake.target, stand_in(mistake.target, mistake.variant)) for mistake in mistakes]
     args, kwargs = map_tensors((expected.args, expected.kwargs), torch.Tensor.clone)
@@ -212,7 +213,7 @@ def _noise(
     """Return the noise of a leaf's kept numbers, as `Expected.replaced` has it, or more."""
     plain = (roundoff * scale).expand(-1, len(kept))
     noises = expected.noise(roundoff)
-    if has_entries(form):  # their order may be another one
+    if has_entries(form):  # the entries may be in another order
         return plain + max((float(seen.max()) for seen in noises if seen.numel()), default=0.0)
     if [shape for _, shape, _ in form] != [tuple(leaf.shape) for leaf in expected.leaves]:
         return plain

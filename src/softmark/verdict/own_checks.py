@@ -1,4 +1,4 @@
-"""The pieces a hidden test builds a check of its own from, beyond `agree` and the properties."""
+"""Has the pieces for an author's own checks, beyond `agree` and the properties."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from softmark.verdict.values import flatten, tensor_of
 
 _WITNESS_TOLERANCE = 1e-9
 _CONFIRMED: set[tuple[str, int, str]] = set()
-"""Test id, seed and witness of each comparison that held: it does not depend on the submission."""
+"""Test id, seed and witness of each comparison that held. It does not depend on the submission, so it is made once."""
 
 
 def fail(category: Category, fact: str) -> NoReturn:
@@ -79,8 +79,8 @@ def well_behaved(
 ) -> None:
     """Raise `Failed` unless a function is right in float32, too, and behaves well otherwise.
 
-    The dtype of the inputs is kept, the inputs are left alone, a second call gives the same, and any device will do:
-    `keeps_dtype`, `leaves_inputs`, `repeatable`, `works_on_meta`.
+    The function must keep the dtype of its inputs, leave the inputs alone, give the same in a second call, and work on
+    any device: `keeps_dtype`, `leaves_inputs`, `repeatable`, `works_on_meta`.
     """
     narrow_args, narrow_kwargs = to_float32((args, kwargs))
     agree(got, want, *narrow_args, carried=carried, **narrow_kwargs)

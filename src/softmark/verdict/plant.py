@@ -120,7 +120,7 @@ def _namespace(target: Target) -> dict[str, Any]:
 
 
 def _swap(owner: Any, name: str, value: Any) -> Any:
-    """Set a name, return what it was."""
+    """Set a name, and return its old value."""
     if isinstance(owner, dict):
         before, owner[name] = owner[name], value
         return before
@@ -130,7 +130,7 @@ def _swap(owner: Any, name: str, value: Any) -> Any:
 
 
 def _method(want: MethodType, variants: Mapping[int, Target]) -> Target:
-    """Return the same method of a twin, looked up anew so that a planted one is found."""
+    """Return the same method of another object, looked up anew, so that a planted one is found."""
     method: Target = getattr(_twin(want.__self__, variants), want.__func__.__name__)
     return method
 

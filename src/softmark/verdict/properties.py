@@ -1,11 +1,11 @@
-"""Property checks: what a right answer has whatever its numbers are. Each raises `Failed` with one sentence.
+"""Checks properties that a right answer has, whatever its numbers are. Each raises `Failed` with one sentence.
 
 Every check takes the student's callable first, then its arguments as in a call; the check's own arguments have names.
-`output` says which of several returned values is looked at, `axis` where the tokens are, `change` and `permute` which
-arguments (by position) the check varies. The facts name the student's own doing and no number of an answer: a
-student's code could choose it to tell a hidden input.
+`output` chooses one of several returned values, `axis` says where the tokens are. `change` and `permute` are the
+arguments, by position, that the check varies. The facts name the student's own doing and no number of an answer,
+because a student's code could choose a number that tells a hidden input.
 
-An answer may be anything, so each check asks for the type and the axes it needs before it looks at a number.
+An answer may be anything, so each check requires the type and the axes it needs before it looks at a number.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from softmark.verdict.tolerance import SINGLE, level_of
 from softmark.verdict.values import flatten
 
 LOUD = 10.0
-"""Size of the content put where it must not matter: the louder, the larger a leak."""
+"""Size of the numbers that are put where they must not matter. A leak of large numbers is easy to see."""
 
 
 def rows_sum_to_one(
@@ -184,7 +184,7 @@ def _along(flags: torch.Tensor, like: torch.Tensor, axis: int) -> torch.Tensor |
 
 
 def _with_content(tensor: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
-    """Return a copy with loud random content where content must not matter."""
+    """Return a copy with large random numbers where they must not matter."""
     content = torch.randn(tensor.shape, generator=current_test().generator, dtype=torch.float64) * LOUD
     return torch.where(where, content.to(tensor.dtype), tensor)
 

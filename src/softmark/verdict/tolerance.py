@@ -75,7 +75,7 @@ def noise(
             value = compute(*rounded_args, **rounded_kwargs)
         for seen, leaf, true in zip(largest, collect(value), truth, strict=True):
             if not (leaf.is_floating_point() or leaf.is_complex()):
-                continue  # counts and truth values have no rounding to suffer
+                continue  # whole numbers and truth values are not rounded
             change = (leaf - true).abs()
             torch.maximum(seen, change.nan_to_num_(0.0, 0.0, 0.0), out=seen)
     return largest
@@ -146,20 +146,20 @@ def _factors(roundoff: float) -> torch.Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """The settings by which answers of one precision are judged."""
+    """The settings for judging answers of one precision."""
 
     dtype: torch.dtype
     roundoff: float
-    """Relative rounding of the noise they are held against."""
+    """The relative rounding of the noise that answers are judged against."""
     factor: float
     dust: float
-    """In units of the largest true value."""
+    """In units of the largest expected value."""
 
 
 DOUBLE = Precision(torch.float64, 2.0**-24, 512.0, 2.0**-44)
 SINGLE = Precision(torch.float32, 2.0**-24, 512.0, 2.0**-21)
 FREE = Precision(torch.float64, 2.0**-24, 512.0, SINGLE.dust)
-"""A table that is made of sizes only may have been made in float32 and widened, or found by solving equations."""
+"""For tables made of sizes only: they may have been made in float32 and widened, or found by solving equations."""
 HALF = Precision(torch.float16, 2.0**-11, 10.0, 2.0**-10)
 BRAIN = Precision(torch.bfloat16, 2.0**-8, 10.0, 2.0**-7)
 

@@ -23,8 +23,8 @@ SHOWN_WHOLE = 12
 def kind(value: Any) -> str:
     """Return the kind of a value, with its article: "a tensor", "None", "a list of 3 values".
 
-    An object that stayed with the student has a `cls`, what its class is called. That name is not repeated: a student's
-    code chooses it while it runs.
+    An object that stays in the student's process has a `cls`, the name of its class. That name is not repeated, because
+    a student's code chooses it while it runs.
     """
     if value is None:
         return "None"
@@ -128,7 +128,7 @@ def _signed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if array.dtype.kind != "u" or array.itemsize == 1:
         return array
     if array.itemsize == 8:
-        array = np.asarray(np.minimum(array, np.uint64(2**63 - 1)))  # not one of them may turn into a negative number
+        array = np.asarray(np.minimum(array, np.uint64(2**63 - 1)))  # none of them may turn into a negative number
     return array.astype(np.int64)
 
 
