@@ -1,8 +1,7 @@
 """Hidden tests: the LSTM gate equations, 20 points; part 1, the inputs of the gates.
 
-Each test shows one thing that can be wrong, and the tests of a part go from the isolated to the full. A part that
-builds on earlier ones is also right with the student's own (`earlier_parts.py`). Where PyTorch has the same
-computation, the reference is compared with it (`pytorch.py`).
+Each test shows one thing that can be wrong, and the tests of a part go from the isolated to the full. Where PyTorch has
+the same computation, the reference is compared with it (`pytorch.py`).
 """
 
 import pytest

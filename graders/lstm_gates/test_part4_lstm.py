@@ -3,12 +3,11 @@
 import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.lstm_gates.earlier_parts import STEP, earlier, step_with_inputs
 from graders.lstm_gates.gradients import check_function_gradients
 from graders.lstm_gates.inputs import sequence_inputs
 from graders.lstm_gates.pytorch import confirm_lstm
 from reference import lstm_gates as ref
-from softmark import agree, keeps_dtype, leaves_inputs, ops_independent_of, repeatable, unless_inherited, works_on_meta
+from softmark import agree, keeps_dtype, leaves_inputs, ops_independent_of, repeatable, works_on_meta
 
 
 @number("4.1")
@@ -17,7 +16,7 @@ from softmark import agree, keeps_dtype, leaves_inputs, ops_independent_of, repe
 def test_lstm_of_one_step(student):
     """One step from a given state."""
     inputs = sequence_inputs(t=1, n=5, d=3, h=4)
-    agree(student.lstm, ref.lstm, *inputs, carried=earlier(student, *STEP))
+    agree(student.lstm, ref.lstm, *inputs)
 
 
 @number("4.2")
@@ -28,7 +27,7 @@ def test_lstm(student, t, n, d, h):
     """A sequence from a given state: every output and the state after the last step."""
     x, h0, c0, *weights = sequence_inputs(t, n, d, h)
     confirm_lstm(ref.lstm, x, h0, c0, weights)
-    agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+    agree(student.lstm, ref.lstm, x, h0, c0, *weights)
 
 
 @number("4.3")
@@ -39,7 +38,7 @@ def test_lstm_without_state(student, given):
     """An initial state that is None is zero; h0 and c0 may be None one without the other."""
     x, h0, c0, *weights = sequence_inputs(t=4, n=2, d=3, h=5)
     h0, c0 = (h0 if given == "h0" else None), (c0 if given == "c0" else None)
-    agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+    agree(student.lstm, ref.lstm, x, h0, c0, *weights)
 
 
 @number("4.4")
@@ -47,7 +46,7 @@ def test_lstm_without_state(student, given):
 @visibility("after_published")
 def test_lstm_gradients(student):
     """The gradients through all steps, for the input, the initial state and every parameter."""
-    check_function_gradients(student.lstm, ref.lstm, sequence_inputs(t=4, n=2, d=3, h=5), earlier(student, *STEP))
+    check_function_gradients(student.lstm, ref.lstm, sequence_inputs(t=4, n=2, d=3, h=5))
 
 
 @number("4.5")
@@ -56,10 +55,10 @@ def test_lstm_gradients(student):
 def test_lstm_conduct(student):
     """The dtype and the device are those of the input, no input is changed, and a second call gives the same."""
     x, h0, c0, *weights = sequence_inputs(t=4, n=2, d=3, h=5)
-    agree(student.lstm, ref.lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+    agree(student.lstm, ref.lstm, x, h0, c0, *weights)
     keeps_dtype(student.lstm, x, None, None, *weights)
     works_on_meta(student.lstm, x, None, None, *weights)
-    unless_inherited(step_with_inputs(student), leaves_inputs, student.lstm, x, h0, c0, *weights)
+    leaves_inputs(student.lstm, x, h0, c0, *weights)
     repeatable(student.lstm, x, None, None, *weights)
 
 
@@ -70,5 +69,5 @@ def test_lstm_has_no_loop_over_the_batch(student):
     """All sequences of the batch take a step together."""
     small = sequence_inputs(t=3, n=2, d=4, h=5)
     large = sequence_inputs(t=3, n=11, d=4, h=5)
-    agree(student.lstm, ref.lstm, *large, carried=earlier(student, *STEP))
+    agree(student.lstm, ref.lstm, *large)
     ops_independent_of("the number of sequences in the batch", student.lstm, small, large)

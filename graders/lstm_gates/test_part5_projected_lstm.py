@@ -3,12 +3,11 @@
 import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.lstm_gates.earlier_parts import STEP, earlier, step_with_inputs
 from graders.lstm_gates.gradients import check_function_gradients
 from graders.lstm_gates.inputs import sequence_inputs
 from graders.lstm_gates.pytorch import confirm_lstm
 from reference import lstm_gates as ref
-from softmark import agree, keeps_dtype, leaves_inputs, unless_inherited
+from softmark import agree, keeps_dtype, leaves_inputs
 
 
 @number("5.1")
@@ -17,7 +16,7 @@ from softmark import agree, keeps_dtype, leaves_inputs, unless_inherited
 def test_projected_lstm_of_one_step(student):
     """One step from a given state: h is projected, c is not."""
     inputs = sequence_inputs(t=1, n=5, d=3, h=4, p=2)
-    agree(student.projected_lstm, ref.projected_lstm, *inputs, carried=earlier(student, *STEP))
+    agree(student.projected_lstm, ref.projected_lstm, *inputs)
 
 
 @number("5.2")
@@ -28,7 +27,7 @@ def test_projected_lstm(student, t, n, d, h, p):
     """A sequence from a given state: the next step reads the projected h."""
     x, h0, c0, *weights = sequence_inputs(t, n, d, h, p)
     confirm_lstm(ref.projected_lstm, x, h0, c0, weights)
-    agree(student.projected_lstm, ref.projected_lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+    agree(student.projected_lstm, ref.projected_lstm, x, h0, c0, *weights)
 
 
 @number("5.3")
@@ -39,7 +38,7 @@ def test_projected_lstm_without_state(student, given):
     """An initial state that is None is zero, P wide for h and H wide for c."""
     x, h0, c0, *weights = sequence_inputs(t=4, n=2, d=3, h=5, p=7)
     h0, c0 = (h0 if given == "h0" else None), (c0 if given == "c0" else None)
-    agree(student.projected_lstm, ref.projected_lstm, x, h0, c0, *weights, carried=earlier(student, *STEP))
+    agree(student.projected_lstm, ref.projected_lstm, x, h0, c0, *weights)
 
 
 @number("5.4")
@@ -48,6 +47,6 @@ def test_projected_lstm_without_state(student, given):
 def test_projected_lstm_conduct(student):
     """Gradients reach every parameter, the dtype stays, and no input is changed."""
     x, h0, c0, *weights = inputs = sequence_inputs(t=4, n=2, d=3, h=5, p=7)
-    check_function_gradients(student.projected_lstm, ref.projected_lstm, inputs, earlier(student, *STEP))
+    check_function_gradients(student.projected_lstm, ref.projected_lstm, inputs)
     keeps_dtype(student.projected_lstm, x, None, None, *weights)
-    unless_inherited(step_with_inputs(student), leaves_inputs, student.projected_lstm, x, h0, c0, *weights)
+    leaves_inputs(student.projected_lstm, x, h0, c0, *weights)

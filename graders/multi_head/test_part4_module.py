@@ -9,14 +9,12 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 from torch import nn
 
-from graders.multi_head.earlier_parts import parts_1_and_2
 from graders.multi_head.inputs import UNEVEN
 from graders.multi_head.modules import modules
 from softmark import (
     agree,
     causal_mask,
     confirm_reference,
-    current_test,
     draw,
     gradients_agree,
     keeps_dtype,
@@ -50,7 +48,7 @@ def check_module(student, d_model, n_heads, *args, **kwargs):
         lambda: run_torch(theirs, n_heads, *args, **kwargs),
         "PyTorch's nn.MultiheadAttention",
     )
-    agree(own, ours, *args, carried=parts_1_and_2(student), **kwargs)
+    agree(own, ours, *args, **kwargs)
     return own, ours
 
 
@@ -104,8 +102,7 @@ def test_module_gradients(student):
     """Gradients reach both inputs and all four parameters."""
     args = *draw("batch m D", "batch n D", batch=(2,), m=5, n=7, D=12), random_mask(2, 5, 7)
     own, ours = check_module(student, 12, 3, *args)
-    if not current_test().carried:  # the gradients of a result that stands on other parts 1 and 2 are other ones
-        gradients_agree(own, ours, *args)
+    gradients_agree(own, ours, *args)
 
 
 @number("4.6")
@@ -133,5 +130,5 @@ def test_module_is_clean(student):
     ours.float()
     own.load_state_dict(ours.state_dict())
     X_q, X_kv, mask = args
-    agree(own, ours, X_q.float(), X_kv.float(), mask, carried=parts_1_and_2(student))
+    agree(own, ours, X_q.float(), X_kv.float(), mask)
     keeps_dtype(own, *args, dtypes=[torch.float32])

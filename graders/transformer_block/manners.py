@@ -4,19 +4,14 @@ import torch
 
 from softmark import Category, Failed, agree, fail, keeps_dtype, leaves_inputs, repeatable, works_on_meta
 
-
-def without_reference(check):
-    return lambda own, want, *args: check(own, *args)
-
-
-MANNERS = [without_reference(check) for check in (repeatable, leaves_inputs, keeps_dtype, works_on_meta)]
+MANNERS = (repeatable, leaves_inputs, keeps_dtype, works_on_meta)
 
 
 def keeps_float32(got, *args):
     keeps_dtype(got, *args, dtypes=[torch.float32])
 
 
-MODULE_MANNERS = [without_reference(check) for check in (repeatable, leaves_inputs, keeps_float32, works_on_meta)]
+MODULE_MANNERS = (repeatable, leaves_inputs, keeps_float32, works_on_meta)
 
 
 def same_in_both_modes(own, *args):

@@ -39,10 +39,7 @@ def run_block(weights, X, mask, *sizes):
 
 
 def run_block_by_block(weights, tokens, vocab_size, max_len, d_model, n_heads, d_ff, n_layers, norm_first):
-    """Run a transformer's blocks one by one, so that the student's own block can stand in for each.
-
-    This function must stand in the same file as `run_block`: that name is replaced there.
-    """
+    """Run a transformer's blocks one by one."""
     T = tokens.shape[-1]
     X = weights["embed.weight"][tokens] + weights["positions"][:T]
     for i in range(n_layers):
@@ -60,9 +57,6 @@ def own_runner(student):
         return module(X) if mask is None else module(X, mask)
 
     return run_own_block
-
-
-FUNCTIONS = ("layer_norm", "feed_forward", "post_norm_block", "pre_norm_block")
 
 
 def named(entries, names):

@@ -1,8 +1,7 @@
 """Hidden tests: the transformer block, 20 points. Part 1: layer norm.
 
-Each test shows one thing that can be wrong, and the tests of a part go from the isolated to the full. A part that
-builds on earlier ones is also right with the student's own (`carried`), so each mistake is charged once. The reference
-of parts 5 and 6 is compared with PyTorch's nn.TransformerEncoderLayer.
+Each test shows one thing that can be wrong, and the tests of a part go from the isolated to the full. The reference of
+parts 5 and 6 is compared with PyTorch's nn.TransformerEncoderLayer.
 """
 
 import pytest

@@ -4,19 +4,11 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.transformer_block.earlier_parts import (
-    earlier,
-    in_either_width,
-    in_float32,
-    is_to_blame,
-)
-from graders.transformer_block.manners import MODULE_MANNERS, same_in_both_modes
+from graders.transformer_block.manners import same_in_both_modes
 from graders.transformer_block.modules import (
-    FUNCTIONS,
     draw_module_weights,
     loaded,
     named,
-    own_runner,
     run_block_by_block,
     torch_layer,
 )
@@ -26,18 +18,18 @@ from softmark import (
     Failed,
     agree,
     causal,
-    causal_mask,
     confirm_reference,
-    current_test,
     draw,
     draw_integers,
-    errs,
     gradients_agree,
-    holds,
+    leaves_inputs,
     naming_only,
     raises,
+    repeatable,
+    to_float32,
     uses_weights,
     without_values,
+    works_on_meta,
 )
 
 VOCABULARY, LONGEST, D, N_HEADS, D_FF, LAYERS = SMALL = 11, 9, 12, 3, 7, 2
@@ -74,36 +66,20 @@ def own_transformer(student, *sizes):
     return student.Transformer(*sizes[:-1], norm_first=sizes[-1])
 
 
-def check_transformer(student, weights, tokens, *sizes):
-    """Check that the student's transformer gives the reference's numbers, or those its own blocks make."""
-    in_either_width(agree_transformer, student, weights, tokens, *sizes)
+def check_transformer(student, *given):
+    """Check that the student's transformer gives the reference's numbers."""
 
-
-def agree_transformer(student, weights, tokens, *sizes):
     def run_own(weights, tokens, *sizes):
         return loaded(own_transformer(student, *sizes), weights)(tokens)
 
-    given = weights, tokens, *sizes
     with naming_only("Transformer"):
         try:
-            agree(run_own, run_transformer, *given, carried=earlier(student, *FUNCTIONS))
+            agree(run_own, run_transformer, *given)
             return
         except Failed as failure:
-            if is_a_stack_of_own_blocks(student, run_own, *given):
-                return
             if failure.verdict.causes:
                 raise
     agree(run_own, run_transformer, *given)
-
-
-def is_a_stack_of_own_blocks(student, run_own, *given):
-    """Return whether the answer is right given the student's own part 5, which errs."""
-    if not errs(student.TransformerBlock):
-        return False
-    right = holds(agree, run_own, run_block_by_block, *given, carried={"run_block": own_runner(student)})
-    carried = current_test().carried  # the students' name for what `run_block` runs
-    carried[:] = ["TransformerBlock" if name == "run_block" else name for name in carried]
-    return right
 
 
 @number("6.1")
@@ -118,9 +94,8 @@ def test_transformer_parameters(student):
     block = dict(torch_layer(D, N_HEADS, D_FF, False).named_parameters())
     confirm_reference(lambda: reference_shapes(*SMALL, False), lambda: shapes_around(block), "the handout")
     own = own_transformer(student, *SMALL, False)
-    if not (errs(student.TransformerBlock) and holds(own.has_entries, shapes_around(own_block(student).state_dict()))):
-        agree(own_shapes, reference_shapes, *SMALL, False)
-        own.has_entries(reference_shapes(*SMALL, False))
+    agree(own_shapes, reference_shapes, *SMALL, False)
+    own.has_entries(reference_shapes(*SMALL, False))
     uses_weights(own, draw_ids(3))
 
 
@@ -132,10 +107,6 @@ def shapes_around(block):
     """Return the parameters of a transformer of such blocks, without their values."""
     around = {"embed.weight": torch.zeros(VOCABULARY, D), "positions": torch.zeros(LONGEST, D)}
     return around | {f"blocks.{i}.{name}": w for i in range(LAYERS) for name, w in without_values(block).items()}
-
-
-def own_block(student):
-    return student.TransformerBlock(D, N_HEADS, D_FF, norm_first=True)
 
 
 @number("6.2")
@@ -162,8 +133,7 @@ def test_transformer_causality(student):
         if not failure.verdict.causes:
             causal(own, scores)  # a leak says more than wrong numbers
         raise
-    if not current_test().carried:
-        causal(own, scores)
+    causal(own, scores)
 
 
 class OfLargest:
@@ -189,21 +159,8 @@ def test_transformer_gradients(student):
     sizes = *SMALL, True
     weights, tokens = draw_transformer_weights(*SMALL), draw_ids(2, 5)
     check_transformer(student, weights, tokens, *sizes)
-    if not current_test().carried:
-        own, ours = loaded(own_transformer(student, *sizes), weights), loaded(ref.Transformer(*sizes), weights)
-        charge_transformer(student, gradients_agree, own, ours, tokens)
-
-
-def charge_transformer(student, check, own, ours, tokens):
-    """Make a check; its failure counts unless the student's own block fails it, too."""
-    weights, X = draw_module_weights(D, N_HEADS, D_FF), draw("N T D", N=2, T=5, D=D)
-    block = loaded(ref.TransformerBlock(D, N_HEADS, D_FF, True), weights)
-    try:
-        check(own, ours, tokens)
-    except Failed:
-        args = X, causal_mask(5)
-        if not is_to_blame(check, student.TransformerBlock, block, args, lambda _: loaded(own_block(student), weights)):
-            raise
+    own, ours = loaded(own_transformer(student, *sizes), weights), loaded(ref.Transformer(*sizes), weights)
+    gradients_agree(own, ours, tokens)
 
 
 @number("6.5")
@@ -222,11 +179,10 @@ def test_transformer_too_long(student):
 @visibility("after_published")
 def test_transformer_manners(student):
     """The same in eval mode and every time, in float32 and on any device; tokens and parameters are left alone."""
-    weights, tokens = in_float32(student, draw_transformer_weights(*SMALL)), draw_ids(2, 5)
+    weights, tokens = to_float32(draw_transformer_weights(*SMALL)), draw_ids(2, 5)
     own = loaded(own_transformer(student, *SMALL, True), weights)
     same_in_both_modes(own, tokens)
     check_transformer(student, weights, tokens, *SMALL, True)
-    if not current_test().carried:
-        agree(named(own.state_dict(), weights), weights)
-    for check in MODULE_MANNERS[:2] + MODULE_MANNERS[3:]:
-        charge_transformer(student, check, own, None, tokens)
+    agree(named(own.state_dict(), weights), weights)
+    for check in (repeatable, leaves_inputs, works_on_meta):
+        check(own, tokens)

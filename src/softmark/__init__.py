@@ -43,12 +43,9 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.verdict import draw as draw
     from softmark.verdict import draw_integers as draw_integers
     from softmark.verdict import equivalent as equivalent
-    from softmark.verdict import errs as errs
     from softmark.verdict import fail as fail
     from softmark.verdict import gradients_agree as gradients_agree
-    from softmark.verdict import holds as holds
     from softmark.verdict import ignores_padding as ignores_padding
-    from softmark.verdict import inherited as inherited
     from softmark.verdict import keeps_dtype as keeps_dtype
     from softmark.verdict import leaves_inputs as leaves_inputs
     from softmark.verdict import mistake as mistake
@@ -61,7 +58,6 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.verdict import repeatable as repeatable
     from softmark.verdict import rows_sum_to_one as rows_sum_to_one
     from softmark.verdict import to_float32 as to_float32
-    from softmark.verdict import unless_inherited as unless_inherited
     from softmark.verdict import uses_inputs as uses_inputs
     from softmark.verdict import uses_weights as uses_weights
     from softmark.verdict import well_behaved as well_behaved
@@ -76,9 +72,9 @@ _NAMES = {
     "softmark.verdict": """
         Answer Category Cause Code CodeLine Failed Gradients OpCount Picture StudentCallable StudentModule
         TestContext Verdict agree batch_independent causal causal_mask confirm_reference current_test draw
-        draw_integers equivalent errs fail gradients_agree holds ignores_padding inherited keeps_dtype
-        leaves_inputs mistake naming_only ops_independent_of padding_mask permutation_equivariant raises
-        random_mask repeatable rows_sum_to_one to_float32 unless_inherited uses_inputs uses_weights well_behaved
+        draw_integers equivalent fail gradients_agree ignores_padding keeps_dtype leaves_inputs mistake
+        naming_only ops_independent_of padding_mask permutation_equivariant raises
+        random_mask repeatable rows_sum_to_one to_float32 uses_inputs uses_weights well_behaved
         within_limit without_values works_on_meta
     """,
 }

@@ -66,7 +66,7 @@ def scale(x, by):
 
 HIDDEN = """
 from softmark.verdict import (
-    batch_independent, causal, gradients_agree, holds, ignores_padding, keeps_dtype, leaves_inputs, ops_independent_of,
+    batch_independent, causal, gradients_agree, ignores_padding, keeps_dtype, leaves_inputs, ops_independent_of,
     permutation_equivariant, raises, repeatable, rows_sum_to_one, uses_inputs, uses_weights, works_on_meta)
 
 
@@ -94,7 +94,7 @@ def scale(x, by):
 X, PADDING = draw("b n d", b=2, n=4, d=3), torch.tensor([True] * 2 + [False] * 2)
 CHECKS = {
     "plain": lambda student: agree(student.one, one, X),
-    "two": lambda student: agree(student.two, two, X, carried={"one": student.one}),
+    "two": lambda student: agree(student.two, two, X),
     "dict": lambda student: agree(student.scale, scale, X, 2),
     "gradients": lambda student: gradients_agree(student.one, one, X),
     "gradients of a module": lambda student: gradients_agree(student.Three(3), Layer(3), X),
@@ -110,7 +110,7 @@ CHECKS = {
     "raises": lambda student: raises(ValueError, student.scale, X, -1),
     "rows": lambda student: rows_sum_to_one(student.two, X, output=1),
     "permutation": lambda student: permutation_equivariant(student.two, X),
-    "causal": lambda student: holds(causal, student.two, X),
+    "causal": lambda student: causal(student.two, X),
     "padding": lambda student: ignores_padding(student.Three(3), X, padding=PADDING, compare=~PADDING),
     "batch": lambda student: batch_independent(student.one, X),
     "repeatable": lambda student: repeatable(student.scale, X, 2),

@@ -238,13 +238,32 @@ class TestBlocksOfTest:
         )
 
     def test_carried_error(self) -> None:
-        """Right by the student's own earlier part is said, and by which."""
+        """In an older result, right by the student's own earlier part is said, and by which."""
         case = CaseResult(id="", outcome=Outcome.PASSED, share="1", carried=("scores", "mask"))
         test = with_cases(second_zero(), 2, case).tests[2]
         (said,) = blocks_of_test(test, Audience.STUDENT)
         assert said == Sentence(
             Tone.NOTE, "Right, given your own scores and mask: the earlier mistake is not paid for twice."
         )
+
+    @pytest.mark.parametrize(
+        ("outcome", "excused", "said"),
+        [
+            ("passed", {"given": ("1",)}, "Right, given a correct part 1: the earlier mistake"),
+            ("failed", {"given": ("1", "3")}, "Cases are right, given correct parts 1 and 3: the earlier"),
+            (
+                "passed",
+                {"same_slip_as": ("1",)},
+                "Right but for the same slip as in part 1, which has cost its marks there.",
+            ),
+        ],
+    )
+    def test_excused(self, outcome: str, excused: dict[str, tuple[str, ...]], said: str) -> None:
+        """What an earlier part has paid for already is said, and which part that is."""
+        case = CaseResult(id="", outcome=Outcome(outcome), share="1", **excused)
+        test = with_cases(second_zero(), 2, case).tests[2]
+        texts = [block.text for block in blocks_of_test(test, Audience.STUDENT) if isinstance(block, Sentence)]
+        assert any(text.startswith(said) for text in texts)
 
     def test_partial_credit(self) -> None:
         """A test that set a score of its own says how much, since nothing failed that could be told."""

@@ -89,6 +89,8 @@ class TestFormat:
                 "categories": ["value"],
                 "causes": ["no_scale"],
                 "carried": [],
+                "given": [],
+                "same_slip_as": [],
             },
         }
 

@@ -180,6 +180,8 @@ cases = st.builds(
     verdicts=st.lists(verdicts, max_size=2).map(tuple),
     carried=st.lists(texts, max_size=2).map(tuple),
     unfollowed=st.lists(texts, max_size=2).map(tuple),
+    given=st.lists(texts, max_size=2).map(tuple),
+    same_slip_as=st.lists(texts, max_size=2).map(tuple),
     seconds=numbers,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -25,7 +26,6 @@ from softmark.verdict import (
     batch_independent,
     causal,
     gradients_agree,
-    holds,
     ignores_padding,
     keeps_dtype,
     leaves_inputs,
@@ -96,10 +96,6 @@ def first(x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(x @ x.mT, -1)
 
 
-def with_carried(got: Says) -> None:
-    agree(got, two, X, carried={"first": got})
-
-
 CHECKS: dict[str, Callable[[Says], object]] = {
     "agree": lambda got: agree(got, tanh, X),
     "agree on two": lambda got: agree(got, two, X),
@@ -109,7 +105,6 @@ CHECKS: dict[str, Callable[[Says], object]] = {
     "agree on whole numbers": lambda got: agree(got, lambda x: torch.arange(4), X),
     "agree on complex numbers": lambda got: agree(got, lambda x: x * 1j, X),
     "agree on a dict": lambda got: agree(got, lambda x: {"a": x, "b": (x, None)}, X),
-    "carried": with_carried,
     "gradients": lambda got: gradients_agree(got, tanh, X),
     "rows": lambda got: rows_sum_to_one(got, X),
     "second rows": lambda got: rows_sum_to_one(got, X, output=1),
@@ -189,24 +184,12 @@ class TestOddAnswers:
                 (verdict.fact + verdict.where + verdict.staff).encode()
                 assert "z0511" not in verdict.fact + verdict.where
 
-    @pytest.mark.parametrize(
-        "earlier",
-        [[first(X)], {"a": first(X)}, first(X).bool(), first(X).half(), first(X) * 1j, first(X).numpy()],
-        ids=["list", "dict", "bool", "half", "complex", "numpy"],
-    )
-    def test_of_an_earlier_part_are_not_carried(self, earlier: Any) -> None:
-        """The reference cannot compute with what an earlier part gave: then there is nothing to carry."""
-        got = Says(tuple(value + 1 for value in two(X)), earlier)
-        got.changes_inputs = False
-        with activate(TestContext("odd", 11)), pytest.raises(Failed):
-            with_carried(got)
-
     @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
     def test_of_every_shape_and_dtype(self, check: Callable[[Says], object]) -> None:
         """Every shape in every dtype holds or fails."""
         for shape, dtype in product(SHAPES, TORCH):
-            with activate(TestContext("odd", 11)):
-                holds(check, Says(tensor(dtype, shape, 1.0)))
+            with activate(TestContext("odd", 11)), suppress(Failed):
+                check(Says(tensor(dtype, shape, 1.0)))
 
     @pytest.mark.parametrize("check", ["permutation", "causal", "padding left out", "batch"])
     @pytest.mark.parametrize("shape", [(), (3,), (1, 1)], ids=str)

@@ -18,19 +18,15 @@ from softmark import (
     draw,
     draw_integers,
     fail,
-    holds,
-    leaves_inputs,
     naming_only,
     padding_mask,
     random_mask,
     to_float32,
-    unless_inherited,
     well_behaved,
     within_limit,
     without_values,
 )
 from softmark.verdict import Registry, TestContext, activate, collecting, mistake
-from softmark.verdict.context import Standing
 from tests.support.students import InProcess, failure
 
 
@@ -127,40 +123,8 @@ class TestWellBehaved:
         assert "two different answers" in failure(well_behaved, wrong, double, draw("n", n=3)).fact
 
 
-class TestEarlierParts:
-    """`holds`, `unless_inherited` and `naming_only`."""
-
-    def test_holds_names_no_mistake(self, case: TestContext) -> None:
-        """Whether a check passes is said without running any mistake; afterwards they are run again."""
-        tried: list[int] = []
-        with collecting(Registry()) as case.mistakes:
-
-            @mistake(double, says="You tripled.")
-            def tripled(x: torch.Tensor) -> torch.Tensor:
-                tried.append(1)
-                return 3 * x
-
-        assert not holds(agree, InProcess(triple, "double"), double, draw("n", n=3))
-        assert not tried
-        assert failure(agree, InProcess(triple, "double"), double, draw("n", n=3)).causes
-        assert tried
-
-    @pytest.mark.parametrize(("errs", "counts"), [(True, False), (False, True)])
-    def test_failure_counts_unless_inherited(self, case: TestContext, errs: bool, counts: bool) -> None:
-        """A check that an earlier part that errs fails, too, is not charged again; the inputs are drawn on failure."""
-        case.standing_of = lambda name: Standing(errs=errs)
-        in_place = InProcess(lambda x: x.mul_(2), "double")
-        drawn: list[int] = []
-
-        def earlier() -> Any:
-            drawn.append(1)
-            yield in_place, draw("n", n=2)
-
-        unless_inherited(earlier(), leaves_inputs, InProcess(double), draw("n", n=3))
-        assert not drawn
-        failed = not holds(unless_inherited, earlier(), leaves_inputs, in_place, draw("n", n=3))
-        assert failed is counts
-        assert drawn
+class TestNamingOnly:
+    """`naming_only`."""
 
     def test_names_mistakes_of_one_function(self, case: TestContext) -> None:
         """Inside the block only its own mistakes name a failure, after it all of them."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from softmark.authoring.callers import dependents
 from softmark.authoring.gaps import Verification, placed
 from softmark.authoring.plant import undefined
 from softmark.authoring.variants import Variant
 from softmark.course.homework import Homework
+from softmark.course.reference import dependents
 from softmark.records.result import Result, Status, TestResult
 from softmark.records.verdict import Category, Code, Verdict
 from softmark.verdict.mistakes import Mistake, Registry
@@ -29,7 +29,7 @@ def judge(
     """Note every variant whose own result is not as it must be."""
     verification = Verification(homework.name)
     mistakes = {mistake.name: mistake for mistake in registry.mistakes}
-    users = dependents(homework.reference.read_text(encoding="utf-8"), homework)
+    users = dependents(homework.reference, {part.number: part.functions for part in homework.parts})
     judges: dict[str, Callable[[Verification, Variant, Result, Homework], None]] = {
         "reference": _judge_right, "equivalent": _judge_right, "starter": _judge_zero, "trivial": _judge_zero,
     }  # fmt: skip

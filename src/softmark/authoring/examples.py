@@ -25,7 +25,6 @@ import msgspec
 import torch
 from torch import nn
 
-from softmark.authoring.callers import builds_on
 from softmark.check.public_tests import ExampleData, Handout, WordsData
 from softmark.check.worked_examples import to_data
 from softmark.course.homework import Homework
@@ -76,12 +75,11 @@ def handout_of(homework: Homework) -> Handout:
     with _one_thread():
         examples = tuple(_worked(name, made, registry) for name, made in _calls(homework).items())
     named = {name for example in examples for name in example.mistakes}
-    earlier = builds_on(homework.reference.read_text(encoding="utf-8"), homework)
     return Handout(
         homework=homework.name,
         title=homework.title,
         file=homework.file,
-        parts=tuple(msgspec.structs.replace(part, builds_on=earlier[part.number]) for part in homework.parts),
+        parts=homework.parts,
         forbidden=homework.forbidden,
         mistakes={m.name: WordsData(m.says, m.hint) for m in registry.mistakes if m.name in named},
         examples=examples,

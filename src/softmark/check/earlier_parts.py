@@ -1,7 +1,7 @@
 """Tells which failures of the public tests may only follow from an earlier part that is not right yet.
 
-In grading, a part that is right given the student's own earlier parts earns its marks. On a student's machine there is
-no reference to find that out. So a wrong answer of a part that builds on a failing part gets no name, because the
+In grading, a part is judged once more as if the earlier parts were right. On a student's machine there is no reference
+that could answer for those. So a wrong answer of a part that builds on a failing part gets no name, because the
 mistake may be in the other part. Some failures cannot come from an earlier part, and are told as they are: a shortcut
 that the part takes itself, or a function of its own that is not defined.
 """

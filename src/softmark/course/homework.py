@@ -16,7 +16,7 @@ from types import MappingProxyType
 import msgspec
 
 from softmark.course.deadlines import AttemptLimit, AttemptsTable, LatePolicy, LateTable, attempt_limit, late_policy
-from softmark.course.reference import parameters_of, undefined
+from softmark.course.reference import dependents, parameters_of, undefined
 from softmark.course.toml import Key, LocatedToml
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.points import exact_weight, shown
@@ -33,7 +33,7 @@ class Part(msgspec.Struct, frozen=True):
     """One name, or several with commas between them."""
     title: str
     builds_on: tuple[str, ...] = ()
-    """The earlier parts whose functions this part's may call, as far as it was looked up."""
+    """The earlier parts whose functions this part's may call, directly or through others."""
     points: Fraction = Fraction(0)
 
     @property
@@ -126,6 +126,8 @@ class _PartTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     function: str
     title: str
     points: float
+    builds_on: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """The earlier functions that it may call. Without it, those that the reference calls."""
 
 
 class _ForbiddenTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -195,20 +197,21 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
     toml = LocatedToml(root / shown_as, shown_as)
     config = toml.read_as(_Configuration)
     _check_texts(toml, config)
+    reference = root / "reference" / f"{name}.py"
     homework = Homework(
         name=name,
         root=root,
         title=config.title,
         file=config.file,
         points=_points(toml, ("points",), config.points),
-        parts=_parts(toml, config),
+        parts=_with_what_they_build_on(_parts(toml, config), toml, config, reference),
         forbidden=_forbidden(toml, config),
         limits=_limits(toml, config.limits),
         toml=toml,
         late=late_policy(toml, config.late),
         whole_notebook=config.whole_notebook,
         packages=config.packages,
-        takes=parameters_of(root / "reference" / f"{name}.py"),
+        takes=parameters_of(reference),
         attempts=attempt_limit(toml, config.attempts),
     )
     problems = undefined(homework.reference, (name for part in homework.parts for name in part.functions))
@@ -266,6 +269,27 @@ def _parts(toml: LocatedToml, config: _Configuration) -> tuple[Part, ...]:
         stated = shown(exact_weight(config.points))
         raise toml.wrong(("points",), f"the parts sum to {shown(of_parts)} points, but points = {stated}")
     return tuple(parts)
+
+
+def _with_what_they_build_on(
+    parts: tuple[Part, ...], toml: LocatedToml, config: _Configuration, reference: Path
+) -> tuple[Part, ...]:
+    """Return the parts with the earlier ones that each builds on, by the configuration or else by the reference."""
+    users = dependents(reference, {part.number: part.functions for part in parts})
+    found: dict[str, tuple[str, ...]] = {}
+    for index, (part, table) in enumerate(zip(parts, config.part, strict=True)):
+        earlier = {before.number: {name.partition(".")[0] for name in before.functions} for before in parts[:index]}
+        if table.builds_on is msgspec.UNSET:
+            direct = {n for n, names in earlier.items() if any(part.number in users.get(name, ()) for name in names)}
+        else:
+            for name in table.builds_on:
+                if not any(name in names for names in earlier.values()):
+                    problem = f"{name!r} is no function of an earlier part"
+                    raise toml.wrong(("part", index, "builds_on"), problem)
+            direct = {number for number, names in earlier.items() if names & set(table.builds_on)}
+        reached = direct.union(*(found[number] for number in direct))
+        found[part.number] = tuple(number for number in earlier if number in reached)
+    return tuple(msgspec.structs.replace(part, builds_on=found[part.number]) for part in parts)
 
 
 def _check_part(toml: LocatedToml, index: int, part: _PartTable) -> None:

@@ -82,6 +82,43 @@ def parameters_of(reference: Path) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def dependents(reference: Path, parts: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:
+    """Return for each function and class of the reference the parts that use it, directly or through others.
+
+    `parts` has the functions of each part. A reference that cannot be read has no functions: that is told elsewhere.
+    """
+    try:
+        module = ast.parse(reference.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    definitions = {
+        node.name: {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        for node in module.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    reached = {name: _reached(name, definitions) for name in definitions}
+    return {
+        name: frozenset(
+            part
+            for part, functions in parts.items()
+            if any(name in reached.get(function.partition(".")[0], ()) for function in functions)
+        )
+        for name in definitions
+    }
+
+
+def _reached(name: str, definitions: Mapping[str, set[str]]) -> set[str]:
+    """Return a definition with all those that it uses, directly or through others."""
+    reached: set[str] = set()
+    unseen = [name]
+    while unseen:
+        current = unseen.pop()
+        if current not in reached:
+            reached.add(current)
+            unseen += [used for used in definitions[current] if used in definitions]
+    return reached
+
+
 def as_called(parameters: Mapping[str, tuple[str, ...]], callee: str, count: int, keywords: list[str]) -> str:
     """Return how a test calls a function, by names where they are known: "Q, K and mask=…"."""
     names = [argument_name(parameters.get(callee, ()), position) for position in range(count)]

@@ -156,7 +156,7 @@ def blocks_of_test(test: TestResult, audience: Audience) -> tuple[Block, ...]:
     if test.outcome is Outcome.FAILED and not test.verdicts and test.score:
         said = f"This test gives partial credit: {shown(test.score)} of {shown(test.max_score)}."
         blocks.append(Sentence(Tone.NOTE, said))
-    blocks.extend(_carried(test.carried))
+    blocks.extend(_excused(test))
     blocks.extend(_unfollowed(test.unfollowed))
     if test.all_or_nothing and test.outcome is Outcome.FAILED and len(test.cases) > 1:
         blocks.append(Sentence(Tone.NOTE, "All of its cases must be right to earn its points."))
@@ -252,10 +252,28 @@ def _short(text: str) -> str:
     return cut(message(text), MOST_BYTES_OF_SENTENCE)
 
 
-def _carried(names: Sequence[str]) -> Iterable[Sentence]:
-    if names:
-        own = " and ".join(one_line(name) for name in names)
+def _excused(test: TestResult) -> Iterable[Sentence]:
+    """Yield which mistakes of earlier parts cost nothing in this test."""
+    right = "Right" if test.outcome is Outcome.PASSED else "Cases are right"
+    if test.given:
+        said = f"{right}, given {_correct(test.given)}: the earlier mistake is not paid for twice."
+        yield Sentence(Tone.NOTE, said)
+    if test.same_slip_as:
+        said = f"{right} but for the same slip as in {_parts(test.same_slip_as)}, which has cost its marks there."
+        yield Sentence(Tone.NOTE, said)
+    if test.carried:
+        own = " and ".join(one_line(name) for name in test.carried)
         yield Sentence(Tone.NOTE, f"Right, given your own {own}: the earlier mistake is not paid for twice.")
+
+
+def _correct(numbers: Sequence[str]) -> str:
+    return f"correct {_parts(numbers)}" if len(numbers) > 1 else f"a correct {_parts(numbers)}"
+
+
+def _parts(numbers: Sequence[str]) -> str:
+    """Return "part 1", "parts 1 and 2", or "parts 1, 2 and 3"."""
+    *others, last = map(one_line, numbers)
+    return f"parts {', '.join(others)} and {last}" if others else f"part {last}"
 
 
 def _unfollowed(names: Sequence[str]) -> Iterable[Sentence]:

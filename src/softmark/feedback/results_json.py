@@ -206,6 +206,8 @@ def _facts(test: TestResult) -> dict[str, Any]:
         facts["categories"] = sorted({verdict.category for verdict in test.verdicts})
         facts["causes"] = sorted({cause.name for verdict in test.verdicts for cause in verdict.causes})
         facts["carried"] = [one_line(name) for name in test.carried]
+        facts["given"] = [one_line(part) for part in test.given]
+        facts["same_slip_as"] = [one_line(part) for part in test.same_slip_as]
     return facts
 
 

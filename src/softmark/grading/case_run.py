@@ -16,7 +16,7 @@ import contextlib
 import math
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import msgspec
@@ -51,6 +51,10 @@ class CaseRun:
     subtests: list[str] = field(default_factory=list)
     unfit: str = ""
     """For staff: how the test stumbled over an answer. Empty if it did not, or if the answer is not to blame."""
+    given: tuple[str, ...] = ()
+    """Earlier parts in whose place the reference answered."""
+    same_slip_as: tuple[str, ...] = ()
+    """Earlier parts whose named slip the answer repeats."""
     causes: tuple[Cause, ...] | None = None
     """The causes of the wrong answers of its test, once all tests of the part have run; None before."""
 
@@ -99,6 +103,29 @@ class CaseRun:
         for error in self.errors:
             _let_go(error)
 
+    @property
+    def lost_marks(self) -> bool:
+        """True if the student's failure costs marks."""
+        return bool(self.unfit) or (self.fault is None and _share(self) < FULL)
+
+    def bettered(self, again: CaseRun, given: tuple[str, ...], same_slip_as: tuple[str, ...]) -> CaseRun:
+        """Return the run with what went right in another one, in which earlier parts were right.
+
+        What fails in both keeps its first failure: the other one would show what the reference answered.
+        """
+        if again.fault is not None:
+            return self
+        if not again.failed:
+            better = again
+        elif not self.unfit and self.subtests == again.subtests:
+            pairs = zip(self.raised, again.raised, strict=True)
+            better = replace(self, raised=[None if new is None else old for old, new in pairs])
+        else:
+            return self
+        if not self.unfit and _share(better) <= _share(self):
+            return self
+        return replace(better, given=given, same_slip_as=same_slip_as)
+
     def result(self) -> CaseResult:
         """Return the result of the case."""
         fault = self.fault
@@ -132,8 +159,9 @@ def _judged(run: CaseRun) -> CaseResult:
         outcome=Outcome.FAILED if verdicts else Outcome.PASSED,
         share=str(share),
         verdicts=verdicts,
-        carried=tuple(run.context.carried),
         unfollowed=tuple(run.context.unfollowed),
+        given=run.given,
+        same_slip_as=run.same_slip_as,
         seconds=run.seconds,
         accepted=max((ratio for ratio, category in ratios if category is None), default=0.0),
         refused=min((ratio for ratio, category in ratios if category is Category.VALUE), default=None),

@@ -7,12 +7,15 @@ if it was asked for. The text of an exception is the student's own, from before 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from softmark.course.homework import Homework
 from softmark.grading.advice import advised
 from softmark.intake.model import SubmittedFiles
+from softmark.records.verdict import Category, Code
 from softmark.sandbox import failure_texts
+from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Loaded
 
@@ -145,3 +148,23 @@ def _joined(cells: tuple[str, ...]) -> str:
     plain = all(cell.startswith("cell ") for cell in cells)
     names = [cell.removeprefix("cell ") if plain else cell for cell in cells]
     return f"{'cells ' if plain else ''}{', '.join(names[:-1])} and {names[-1]}"
+
+
+def require_a_part(names: Collection[str], handed: SubmittedFiles, homework: Homework, cells: CellReport) -> None:
+    """Raise StudentFailure if the file defines no name of the homework: one reason says more than many."""
+    wanted = homework.wanted
+    if any(name in names for name in wanted):
+        return
+    fact = f"it defines none of the names that are asked for (`{'`, `'.join(wanted)}`)"
+    if cells.failed:
+        first = cells.failed[0]
+        raised = Raised("SyntaxError", "", first.frames)
+        raise StudentFailure(Category.ERROR, f"{fact}; its {first.sentence}", raised=raised, code=Code.NOT_DEFINED)
+    for name in wanted:
+        similar = handed.similar(name)
+        place = handed.place_of(similar) if similar is not None else None
+        if place is not None:
+            frame = Frame(*place, "", "")
+            fact += f"; is your `{similar}` meant to be `{name}`?"
+            raise StudentFailure(Category.ERROR, fact, raised=Raised("NameError", "", (frame,)), code=Code.NOT_DEFINED)
+    raise StudentFailure(Category.ERROR, fact, code=Code.NOT_DEFINED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -22,13 +22,13 @@ def not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) 
     return not_gradable(result, reason, own)
 
 
-def closed(result: Result, session: StudentSession, seconds: float) -> Result:
+def closed(result: Result, session: StudentSession, assumed: Iterable[str], seconds: float) -> Result:
     """Return the finished result with all that is known about the whole submission: notes, prints and times."""
     out, err = session.printed()
     return msgspec.structs.replace(
         result,
         notes=(*result.notes, *_notes(result, session)),
-        staff_notes=(*result.staff_notes, *_staff_notes(session)),
+        staff_notes=(*result.staff_notes, *_staff_notes(session, assumed)),
         printed=Excerpt(stdout=out, stderr=err),
         seconds=seconds,
         cpu_seconds=session.cpu_seconds,
@@ -45,12 +45,12 @@ def _notes(result: Result, session: StudentSession) -> tuple[str, ...]:
     return (*own, session.handed.note) if session.handed.note else own
 
 
-def _staff_notes(session: StudentSession) -> Iterator[str]:
+def _staff_notes(session: StudentSession, assumed: Iterable[str]) -> Iterator[str]:
     yield from session.unfit
     for name, file, line in session.mentions:
         place = f"in {file}, line {line}" if session.handed.cells else f"on line {line}"
         yield f"mentions {name} {place} (a mention is no verdict: uses are caught when they run)"
     if session.left_behind:
         yield f"left {session.left_behind} processes behind, which were killed"
-    for part in sorted(session.standings.assumed):
+    for part in sorted(assumed):
         yield f"part {part} was not run: later parts are judged as if it were wrong"

@@ -17,10 +17,10 @@ import pytest
 from softmark.course.homework import Homework
 from softmark.course.pending import finished_test, pending
 from softmark.course.testspecs import TestSpec, base_nodeid
-from softmark.grading.apart import Apart
 from softmark.grading.author_files import MistakesOnDemand
 from softmark.grading.case_run import CaseRun, explained, faulty, name_part, not_judged
 from softmark.grading.closing import closed, not_loadable
+from softmark.grading.excuses import Excuse, LostMarks, judge_again
 from softmark.grading.job import Job
 from softmark.grading.own_time import OwnTime, naming, running
 from softmark.grading.pytest_runner import PytestRunner
@@ -42,7 +42,7 @@ from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.wire.protocol import UsedDevice
 from softmark.verdict.context import TestContext
-from softmark.verdict.mistakes import Registry
+from softmark.verdict.mistakes import Mistake, Registry
 
 _ENDLESS = "did not return, and was not run again"
 _OF_DEVICE_MEMORY = 0.9
@@ -71,11 +71,6 @@ class Tests:
     """The tests that can be repeated for the next submission without their own code. None where there is no next."""
     right_with_reference: set[str] = field(default_factory=set)
     """Cases that stumbled over an answer, were run with the reference, and passed."""
-
-    @cached_property
-    def parts(self) -> dict[str, str]:
-        """The number of the part of each function of the homework."""
-        return {name: part.number for part in self.homework.parts for name in part.functions}
 
     @cached_property
     def spec_of(self) -> dict[str, TestSpec]:
@@ -130,17 +125,12 @@ def hidden_tests(
     return Tests(homework, specs, by_test(items), runner, name, mistakes, backwards=backwards, repeats=Repeats())
 
 
-def judge_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: Apart) -> CaseRun:
-    """Run one case. A failure counts only in a worker that ran nothing but this part; else the case is run again.
-
-    If `apart` has a question afterwards, the run has no result: it is waiting for the answer.
-    """
-    run = _run_case(tests, item, session, apart)
-    if run.failed and not (session.pure or tests.public or apart.waiting):
+def judge_case(tests: Tests, item: pytest.Item, session: StudentSession) -> CaseRun:
+    """Run one case. A failure counts only in a worker that ran nothing but this part; else the case is run again."""
+    run = _run_case(tests, item, session)
+    if run.failed and not (session.pure or tests.public):
         session.renew()
-        run = _run_case(tests, item, session, apart)
-    if apart.waiting is not None:
-        return run
+        run = _run_case(tests, item, session)
     for error in run.errors:
         if isinstance(error, SandboxLost):
             raise error
@@ -158,7 +148,7 @@ def judge_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: 
     return run
 
 
-def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: Apart) -> CaseRun:
+def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, slips: tuple[Mistake, ...] = ()) -> CaseRun:
     spec = tests.spec_of[base_nodeid(item)]
     shown = spec.visibility == "visible"
     session.own_time.begin(running(item.nodeid))
@@ -171,11 +161,8 @@ def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, apart: A
         naming=counts and session.naming and spec.nodeid not in session.unexplained,
         steady=not counts or spec.nodeid in session.steady,
         before_mistake=session.own_time.begin_anew,
-        parts=tests.parts,
-        standing_of=session.standings.of,
-        apart=apart.ask,
+        slips=slips,
     )
-    apart.begin(context)
     run = CaseRun(spec, context)
     steps = tests.repeats.steps(item.nodeid) if tests.repeats is not None else None
     if steps is not None:
@@ -199,7 +186,7 @@ def _reference_passes(tests: Tests, item: pytest.Item, session: StudentSession) 
         of_reference = session.of_another(files)
         of_reference.naming = False
         try:
-            run = _run_case(tests, item, of_reference, Apart())
+            run = _run_case(tests, item, of_reference)
         finally:
             of_reference.close()
         if run.failed or run.fault is not None:
@@ -208,35 +195,35 @@ def _reference_passes(tests: Tests, item: pytest.Item, session: StudentSession) 
     return True
 
 
-def _judge_cases(tests: Tests, items: Iterator[pytest.Item], session: StudentSession) -> Iterator[CaseRun]:
-    """Yield the runs of one part's cases, those last that wait for a question about earlier functions (apart.py).
+def _judge_cases(
+    tests: Tests, items: Iterator[pytest.Item], session: StudentSession, excuse: Excuse | None
+) -> Iterator[CaseRun]:
+    """Yield the runs of one part's cases, those last that fail and may be right if earlier parts are."""
+    failed = []
+    for item in items:
+        run = judge_case(tests, item, session)
+        if excuse is not None and run.lost_marks:
+            failed.append((item, run))
+        else:
+            yield run
+    if excuse is not None and failed:
 
-    All questions that are waited for are asked in one worker, and the cases run again in another one.
-    """
-    begun: Iterator[tuple[pytest.Item, Apart]] = ((item, Apart()) for item in items)
-    while True:
-        waiting = []
-        for item, apart in begun:
-            run = judge_case(tests, item, session, apart)
-            if apart.waiting is None:
-                session.standings.note(run)
-                yield run
-            else:
-                waiting.append((item, apart))
-        if not waiting:
-            return
-        session.renew()
-        for item, apart in waiting:
-            session.begin(f"{tests.spec_of[base_nodeid(item)].part}, apart", tests.specs[0].nodeid)
-            apart.settle()
-        session.renew()
-        begun = iter(waiting)
+        def run_again(item: pytest.Item, slips: tuple[Mistake, ...]) -> CaseRun:
+            return _run_case(tests, item, session, slips)
+
+        yield from judge_again(failed, excuse, tests.homework, tests.mistakes, session, run_again)
 
 
 def grade_part(
-    tests: Tests, specs: Sequence[TestSpec], session: StudentSession, job: Job, *, progress: bool = False
+    tests: Tests,
+    specs: Sequence[TestSpec],
+    session: StudentSession,
+    job: Job,
+    lost: LostMarks,
+    *,
+    progress: bool = False,
 ) -> Iterator[tuple[TestResult, ...]]:
-    """Yield the results of one part's tests, when all have run and their mistakes are named.
+    """Yield the results of one part's tests, when all have run and their mistakes are named. Note in `lost` how it did.
 
     With `progress`, also yield the result of each test as soon as it has run.
     """
@@ -252,7 +239,8 @@ def grade_part(
             if not session.out_of_time:
                 yield from (item for item in cases[spec][::step] if not _is_endless(item, job))
 
-    for run in _judge_cases(tests, in_time(), session):
+    excuse = None if tests.public else lost.excuse(tests.homework, specs[0].part)
+    for run in _judge_cases(tests, in_time(), session, excuse):
         runs[run.spec].append(run)
         if progress and len(runs[run.spec]) == len(cases[run.spec]):
             yield (_test_result(run.spec, runs[run.spec]),)
@@ -265,6 +253,7 @@ def grade_part(
         tests.name_part(part)
     elif any(run.failed for run in part):  # a failure may be worth something by its name
         raise GraderFault(f"{what} {_ENDLESS}")
+    lost.note(specs[0].part, part)
     yield tuple(
         _test_result(spec, group) if group or not cases[spec] else _not_run(spec) for spec, group in runs.items()
     )
@@ -281,12 +270,12 @@ def grade_submission(tests: Tests, conditions: Conditions, job: Job, *, progress
     A fault of the grader costs only the part in which it happens.
     """
     start = time.monotonic()
-    session = _session(tests, conditions, job, start)
+    session, lost = _session(tests, conditions, job, start), LostMarks(tests.incomplete)
     result = job.result(pending(tests.homework, tests.specs, job.submission, conditions.provenance))
     try:
         yield result
         conditions.own_time.begin("the beginning of a submission")
-        for so_far in _graded_parts(tests, session, job, result, progress):
+        for so_far in _graded_parts(tests, session, job, lost, result, progress):
             result = so_far
             conditions.own_time.stop()  # the reader may take its time
             yield so_far
@@ -298,7 +287,7 @@ def grade_submission(tests: Tests, conditions: Conditions, job: Job, *, progress
         unclosed = _close(session)
         conditions.own_time.stop()
     result = msgspec.structs.replace(result, staff_notes=(*result.staff_notes, *unclosed))
-    yield closed(result, session, time.monotonic() - start)
+    yield closed(result, session, lost.assumed, time.monotonic() - start)
 
 
 def _session(tests: Tests, conditions: Conditions, job: Job, start: float) -> StudentSession:
@@ -314,21 +303,23 @@ def _session(tests: Tests, conditions: Conditions, job: Job, start: float) -> St
         own_time=conditions.own_time,
     )
     session.naming = job.naming
-    session.standings.unknown = tests.incomplete
     return session
 
 
-def _graded_parts(tests: Tests, session: StudentSession, job: Job, result: Result, progress: bool) -> Iterator[Result]:
+def _graded_parts(
+    tests: Tests, session: StudentSession, job: Job, lost: LostMarks, result: Result, progress: bool
+) -> Iterator[Result]:
     session.load()
     for _, group in groupby(tests.specs, key=lambda spec: spec.part):
         specs = tuple(group)
         try:
-            for finished in grade_part(tests, specs, session, job, progress=progress):
+            for finished in grade_part(tests, specs, session, job, lost, progress=progress):
                 result = result.with_test(*finished)
                 yield result
         except (SandboxLost, NotLoadable):
             raise
         except Exception as fault:
+            lost.note(specs[0].part, ())
             result = result.with_test(*(_not_judged(spec, explained(fault)) for spec in specs))
             yield result
             session.renew()

@@ -26,7 +26,7 @@ def check_names(homework: Homework) -> None:
             _check(homework, ("forbidden", index, "names"), name, _wrong_name(name))
         for op in rule.ops:
             _check(homework, ("forbidden", index, "ops"), op, _wrong_op(op))
-    reference = _imported_reference(homework)
+    reference = imported_reference(homework)
     for index, part in enumerate(homework.parts if reference is not None else ()):
         for function in part.functions:
             name = function.partition(".")[0]
@@ -35,7 +35,7 @@ def check_names(homework: Homework) -> None:
                 _check(homework, ("part", index, "function"), function, problem)
 
 
-def _imported_reference(homework: Homework) -> ModuleType | None:
+def imported_reference(homework: Homework) -> ModuleType | None:
     """Return the reference if the hidden tests have imported it, and not another course's of the same name."""
     module = sys.modules.get(f"reference.{homework.name}")
     return module if getattr(module, "__file__", None) == str(homework.reference) else None

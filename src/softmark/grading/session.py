@@ -15,7 +15,7 @@ import hashlib
 import math
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from msgspec import structs
@@ -23,17 +23,15 @@ from msgspec import structs
 from softmark.course.homework import Homework
 from softmark.grading.advice import advised
 from softmark.grading.answering import Answering
-from softmark.grading.cells import CellReport
+from softmark.grading.cells import CellReport, require_a_part
 from softmark.grading.own_time import OwnTime
-from softmark.grading.standings import Standings
 from softmark.intake.model import SubmittedFiles
-from softmark.records.limits import Allowed, Limits, Spent, of_the_whole
-from softmark.records.verdict import Category, Code
+from softmark.records.limits import Allowed, Level, Limits, Spent, of_the_whole
+from softmark.records.verdict import Category
 from softmark.sandbox import failure_texts
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import Capture, StudentProcess
-from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, Cells, Load, Loaded, Rule, UsedDevice
 
 _TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
@@ -83,8 +81,6 @@ class StudentSession:
         self.answers = 0
         """The number of answers that the present test has received."""
         self.homework = homework
-        self.standings = Standings(homework.parts)
-        """The results of each function in the tests of its own part."""
         self.answering: Answering | None = None
         """The answers to stand-ins, while the worker has stand-ins for earlier parts."""
         self.handed = handed
@@ -145,6 +141,11 @@ class StudentSession:
                 self.cpu_seconds += ended.cpu_seconds
                 self.left_behind += ended.leftovers
 
+    @property
+    def can_be_asked(self) -> bool:
+        """True if a worker can have stand-ins. Code that runs in this process itself has no line to ask on."""
+        return self._sandbox.level is not Level.NONE
+
     @contextmanager
     def stand_ins(self, answering: Answering) -> Iterator[None]:
         """Inside this block, use fresh workers with stand-ins for earlier functions."""
@@ -195,7 +196,7 @@ class StudentSession:
                 loaded = process.ask(request, Allowed.of(limit, self._time_left()))
             self.mentions = _mentions(loaded, self.handed, homework)
             self.cells = CellReport.told(loaded, self.handed, homework.wanted, homework.packages)
-            self._require_a_part(loaded.names)
+            require_a_part(loaded.names, self.handed, homework, self.cells)
         except StudentFailure as failure:
             self.renew()
             return self._in_time(advised(failure, self.handed, self.homework.packages, loading=True))
@@ -301,27 +302,6 @@ class StudentSession:
         if failure.category is Category.TIMEOUT and self.out_of_time:
             return StudentFailure(Category.TIMEOUT, OUT_OF_TIME)
         return failure
-
-    def _require_a_part(self, names: Collection[str]) -> None:
-        """Raise StudentFailure if the file defines no name of the homework: one reason says more than many."""
-        wanted = self.homework.wanted
-        if any(name in names for name in wanted):
-            return
-        fact = f"it defines none of the names that are asked for (`{'`, `'.join(wanted)}`)"
-        if self.cells.failed:
-            first = self.cells.failed[0]
-            raised = Raised("SyntaxError", "", first.frames)
-            raise StudentFailure(Category.ERROR, f"{fact}; its {first.sentence}", raised=raised, code=Code.NOT_DEFINED)
-        for name in wanted:
-            similar = self.handed.similar(name)
-            place = self.handed.place_of(similar) if similar is not None else None
-            if place is not None:
-                frame = Frame(*place, "", "")
-                fact += f"; is your `{similar}` meant to be `{name}`?"
-                raise StudentFailure(
-                    Category.ERROR, fact, raised=Raised("NameError", "", (frame,)), code=Code.NOT_DEFINED
-                )
-        raise StudentFailure(Category.ERROR, fact, code=Code.NOT_DEFINED)
 
     def _start(self) -> StudentProcess:
         problem: Exception = GraderFault("no attempt was made")

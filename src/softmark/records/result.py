@@ -41,8 +41,10 @@ class Outcome(StrEnum):
 class CaseResult(Record, frozen=True):
     """One parametrised case. Its share of the test is exact, as "2/3"; its score is that in rounded points.
 
-    `carried` names the student's own earlier functions by whose answers this one was found right, `unfollowed` those
-    for which the pretended device did not tell whether they work on any device.
+    `given` has the numbers of earlier parts that are wrong: the case is right if they are. `same_slip_as` has those of
+    which it repeats a named slip, which has cost its marks there. `unfollowed` names functions for which the pretended
+    device did not tell whether they work on any device. `carried` stands in older results only. It names the student's
+    own earlier functions by whose answers the case was found right.
     """
 
     id: str
@@ -52,6 +54,8 @@ class CaseResult(Record, frozen=True):
     verdicts: tuple[Verdict, ...] = ()
     carried: tuple[str, ...] = ()
     unfollowed: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    same_slip_as: tuple[str, ...] = ()
     seconds: float = 0.0
     accepted: float = 0.0
     """The largest error, in tolerances, of an answer that was accepted."""
@@ -100,6 +104,16 @@ class TestResult(Record, frozen=True):
     def unfollowed(self) -> tuple[str, ...]:
         """Return the functions of which it is not known whether they work on any device, each once."""
         return tuple(dict.fromkeys(name for case in self.cases for name in case.unfollowed))
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Return the wrong earlier parts without which cases of this test are right, each once."""
+        return tuple(dict.fromkeys(part for case in self.cases for part in case.given))
+
+    @property
+    def same_slip_as(self) -> tuple[str, ...]:
+        """Return the earlier parts whose slip cases of this test repeat, each once."""
+        return tuple(dict.fromkeys(part for case in self.cases for part in case.same_slip_as))
 
 
 class PartResult(Record, frozen=True):

@@ -19,8 +19,7 @@ from softmark.verdict.call_properties import (
     works_on_meta,
 )
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule
-from softmark.verdict.carried import errs, holds, inherited, unless_inherited
-from softmark.verdict.context import Check, Standing, TestContext, activate, current_test
+from softmark.verdict.context import Check, TestContext, activate, current_test
 from softmark.verdict.draw import causal_mask, draw, draw_integers, padding_mask, random_mask, to_float32
 from softmark.verdict.gradients import gradients_agree
 from softmark.verdict.mistakes import (
@@ -65,7 +64,6 @@ __all__ = [
     "OpCount",
     "Picture",
     "Registry",
-    "Standing",
     "StudentCallable",
     "StudentModule",
     "TestContext",
@@ -82,12 +80,9 @@ __all__ = [
     "draw",
     "draw_integers",
     "equivalent",
-    "errs",
     "fail",
     "gradients_agree",
-    "holds",
     "ignores_padding",
-    "inherited",
     "keeps_dtype",
     "leaves_inputs",
     "mistake",
@@ -100,7 +95,6 @@ __all__ = [
     "repeatable",
     "rows_sum_to_one",
     "to_float32",
-    "unless_inherited",
     "uses_inputs",
     "uses_weights",
     "well_behaved",

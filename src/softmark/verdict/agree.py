@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,45 +10,28 @@ import torch
 
 from softmark.records.verdict import Category, Failed, Verdict
 from softmark.verdict.callee import Answer, StudentCallable, ask, named
-from softmark.verdict.carried import is_carried, require_called
 from softmark.verdict.compare import compare
 from softmark.verdict.context import current_test
 from softmark.verdict.expected import Expected, expected_for, numeric_leaves
-from softmark.verdict.naming import NAMEABLE, causes_of
+from softmark.verdict.naming import NAMEABLE, causes_of, repeated_slips
 from softmark.verdict.steps import note_step
 
 
-def agree(
-    got: StudentCallable | Any,
-    want: Callable[..., Any] | Any,
-    *args: Any,
-    carried: Mapping[str, Callable[..., Any]] | None = None,
-    **kwargs: Any,
-) -> None:
+def agree(got: StudentCallable | Any, want: Callable[..., Any] | Any, *args: Any, **kwargs: Any) -> None:
     """Call both on the same inputs and compare; raise `Failed` with one verdict if they differ.
 
-    `got` is a student's callable or a value, `want` a reference function or an expected value. Names in `carried`
-    are earlier functions of the homework, with the student's versions: an answer that is right given those is right.
+    `got` is a student's callable or a value, `want` a reference function or an expected value.
     """
-    if carried:
-        require_called(want, carried)
     expected = expected_for(want, args, kwargs, current_test().id)
-    _agree(got, expected, args, kwargs, carried)
-    if not carried:
-        note_step(got, expected, (args, kwargs), _agree_again)
+    _agree(got, expected, args, kwargs)
+    note_step(got, expected, (args, kwargs), _agree_again)
 
 
 def _agree_again(got: StudentCallable, expected: Expected) -> None:
     _agree(got, expected, expected.args, expected.kwargs)
 
 
-def _agree(
-    got: Any,
-    expected: Expected,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    carried: Mapping[str, Callable[..., Any]] | None = None,
-) -> None:
+def _agree(got: Any, expected: Expected, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Ask the student's callable and compare; raise `Failed` if the answer is another one."""
     case = current_test()
     name = str(getattr(got, "name", "value")) if callable(got) else "value"
@@ -65,7 +48,8 @@ def _agree(
         case.record(name, found.ratio, double=double, expected=expected)
         return
     nameable = verdict.category in NAMEABLE
-    if nameable and carried and is_carried(answer.value, expected, carried, case):
+    if nameable and (slips := repeated_slips(answer.value, expected, case)):
+        case.repeated.extend(slips)
         case.record(name, 0.0, double=double)
         return
     case.record(name, found.ratio, verdict.category, double=double)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
@@ -16,39 +16,15 @@ from softmark.records.verdict import Category
 if TYPE_CHECKING:
     from softmark.verdict.callee import StudentCallable
     from softmark.verdict.expected import Expected, MemoryKey
-    from softmark.verdict.mistakes import Registry
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """`errs`: a test of the function's own part failed, or passed only given a part before it.
-
-    `met`: what the function answered right there, a truth for each.
-    """
-
-    errs: bool
-    met: tuple[Expected, ...] = ()
-
-
-UNKNOWN = Standing(errs=True)
-"""Outside of grading no tests have been judged, and any function may err."""
+    from softmark.verdict.mistakes import Mistake, Registry
 
 
 SEED_OUTSIDE = 20260101
 """Seed for draws outside any case, so that a test tried by hand gives the same numbers every time."""
 
 
-def at_once(question: Callable[[], Any], otherwise: Any) -> Any:
-    """Call it here and now."""
-    return question()
-
-
 def _nothing() -> None:
     pass
-
-
-def _unknown(name: str) -> Standing:
-    return UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +70,13 @@ class TestContext:
     """True if a second call gave the same wrong answer, so that no further wrong answer is taken for a random one."""
     before_mistake: Callable[[], None] = _nothing
     """Called before a mistake is run: it may loop for ever, and what ends it then gives each of them its own time."""
-    parts: Mapping[str, str] = field(default_factory=dict)
-    """Part number of each function of the homework, for "right, given your part 3"."""
     checks: list[Check] = field(default_factory=list)
     raised: list[Expected] = field(default_factory=list)
     """The expected values where the student's code raised: a mistake that would have answered there is not theirs."""
-    standing_of: Callable[[str], Standing] = _unknown
-    """Returns how an earlier function of the student's did in the tests of its own part."""
-    apart: Callable[[Callable[[], Any], Any], Any] = at_once
-    """Return what a function does where the student's code has run nothing of the later part, or else the default."""
-    carried: list[str] = field(default_factory=list)
-    """Earlier functions of the student's with whose wrong results this case's answer is right."""
-    excused: list[str] = field(default_factory=list)
-    """Earlier functions of the student's that fail a check, which was therefore not charged here."""
-    carried_checks: int = 0
+    slips: tuple[Mistake, ...] = ()
+    """Mistakes that have cost marks in earlier parts. An answer that differs from the right one by these is right."""
+    repeated: list[Mistake] = field(default_factory=list)
+    """The slips that were found in answers of this case."""
     unfollowed: list[str] = field(default_factory=list)
     """Functions of the student's that could not be followed on the pretended device: this is not judged."""
     expected_bytes: int = 0
@@ -140,14 +109,6 @@ class TestContext:
             yield
         finally:
             self.expected_bytes = before
-
-    @property
-    def note(self) -> str:
-        """The sentence that a carried result is shown with; empty if nothing was carried."""
-        if not self.carried:
-            return ""
-        named = [f"part {self.parts[name]}" if name in self.parts else name for name in self.carried]
-        return f"right, given your {' and '.join(named)}"
 
 
 _CURRENT: ContextVar[TestContext | None] = ContextVar("softmark_test", default=None)

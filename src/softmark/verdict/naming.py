@@ -61,6 +61,17 @@ def causes_of(answer: Any, expected: Expected, case: TestContext) -> tuple[Cause
     return tuple(_cause(mistakes, direct) for mistakes in found)
 
 
+def repeated_slips(answer: Any, expected: Expected, case: TestContext) -> Combination:
+    """Return the mistakes that have cost marks in earlier parts and explain a wrong answer, one or two; else none."""
+    if expected.want is None:
+        return ()
+    slips = [slip for slip in case.slips if _concerns((slip,), expected)]
+    with _undisturbed():
+        pairs = combinations(slips, 2)
+        found = _fitting(answer, expected, [*((slip,) for slip in slips), *pairs], case.before_mistake)
+    return found[0] if found else ()
+
+
 def common_causes(
     verdicts: Iterable[Verdict],
     passed: Iterable[Check] = (),

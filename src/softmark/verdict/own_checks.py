@@ -70,20 +70,14 @@ def without_values(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Te
     return {name: torch.zeros(value.shape) for name, value in parameters.items()}
 
 
-def well_behaved(
-    got: StudentCallable,
-    want: Callable[..., Any],
-    *args: Any,
-    carried: Mapping[str, Callable[..., Any]] | None = None,
-    **kwargs: Any,
-) -> None:
+def well_behaved(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Raise `Failed` unless a function is right in float32, too, and behaves well otherwise.
 
     The function must keep the dtype of its inputs, leave the inputs alone, give the same in a second call, and work on
     any device: `keeps_dtype`, `leaves_inputs`, `repeatable`, `works_on_meta`.
     """
     narrow_args, narrow_kwargs = to_float32((args, kwargs))
-    agree(got, want, *narrow_args, carried=carried, **narrow_kwargs)
+    agree(got, want, *narrow_args, **narrow_kwargs)
     keeps_dtype(got, *args, **kwargs)
     leaves_inputs(got, *args, **kwargs)
     repeatable(got, *args, **kwargs)

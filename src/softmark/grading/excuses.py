@@ -1,0 +1,97 @@
+"""Judges a failed case of a later part once more, as if the parts that it builds on were right.
+
+Each part is graded by itself. What fails is run again in a fresh worker, in which the reference answers for the earlier
+functions (answering.py), and in which an answer may repeat a named slip that has cost marks in an earlier part. What is
+right then has its marks. No value that the student's earlier functions give is used, so there is nothing to gain by
+what they answer.
+
+Only earlier parts that have lost marks excuse anything. If one passed all of its tests, a mistake that shows in a later
+part only would otherwise cost nothing anywhere. That also spares a right submission, and one that is wrong in a last
+part only, a second run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from softmark.course.homework import Homework
+from softmark.grading.answering import Answering
+from softmark.grading.case_run import CaseRun
+from softmark.grading.resolved_names import imported_reference
+from softmark.grading.session import StudentSession
+from softmark.sandbox.failures import SandboxLost
+from softmark.verdict.mistakes import Mistake, Registry
+
+RunAgain = Callable[[pytest.Item, tuple[Mistake, ...]], CaseRun]
+"""Runs a case in which an answer may repeat these mistakes."""
+
+
+class LostMarks:
+    """The parts of one submission that have lost marks, each with the named mistakes that cost them."""
+
+    def __init__(self, not_run: Collection[str]) -> None:
+        self._mistakes: dict[str, frozenset[str]] = {}
+        self._not_run = not_run
+        """Parts of which not all tests are run: nothing is known of them, so they are taken to be wrong."""
+        self.assumed: set[str] = set()
+        """Parts that were not run, and on which a part builds that was."""
+
+    def note(self, part: str, runs: Sequence[CaseRun]) -> None:
+        """Note how a part did when its mistakes are named. Without runs, it could not be judged."""
+        lost = [run for run in runs if run.lost_marks or run.fault is not None]
+        if lost or not runs:
+            causes = (cause for run in lost for verdict in run.verdicts for cause in verdict.causes)
+            self._mistakes[part] = frozenset(name for cause in causes for name in cause.mistakes)
+
+    def excuse(self, homework: Homework, number: str) -> Excuse | None:
+        """Return what may excuse failures of a part; None if nothing does. Parts that were not run are noted."""
+        part = next(known for known in homework.parts if known.number == number)
+        before = [known for known in homework.parts if known.number in part.builds_on]
+        wrong = [known for known in before if known.number in self._mistakes or known.number in self._not_run]
+        own = {name.partition(".")[0] for name in part.functions}
+        roots = [(name.partition(".")[0], known.number) for known in wrong for name in known.functions]
+        functions = {name: number for name, number in reversed(roots) if name not in own}
+        slips = {n: known.number for known in reversed(wrong) for n in self._mistakes.get(known.number, ())}
+        self.assumed.update(known.number for known in wrong if known.number in self._not_run)
+        return Excuse(functions, slips) if functions or slips else None
+
+
+@dataclass(frozen=True)
+class Excuse:
+    """The earlier functions, and the names of earlier mistakes, that have cost marks; each with the part where."""
+
+    functions: dict[str, str]
+    slips: dict[str, str]
+
+
+def judge_again(
+    failed: Sequence[tuple[pytest.Item, CaseRun]],
+    excuse: Excuse,
+    homework: Homework,
+    registry: Registry | None,
+    session: StudentSession,
+    run_again: RunAgain,
+) -> Iterator[CaseRun]:
+    """Yield each run that lost marks, or a better one in which earlier parts are right."""
+    reference = imported_reference(homework)
+    if reference is None or not session.can_be_asked:
+        yield from (run for _, run in failed)
+        return
+    slips = tuple(m for m in registry.mistakes if m.name in excuse.slips) if registry is not None else ()
+    answering = Answering(reference, tuple(excuse.functions))
+    with session.stand_ins(answering):
+        for item, run in failed:
+            if session.out_of_time:
+                yield run
+                continue
+            again = run_again(item, slips)
+            for error in again.errors:
+                if isinstance(error, SandboxLost):
+                    raise error
+            given = dict.fromkeys(excuse.functions[name] for name in excuse.functions if name in answering.asked)
+            same = dict.fromkeys(excuse.slips[slip.name] for slip in again.context.repeated)
+            # A run that asked nothing and repeated nothing is right by chance: the failure stands.
+            yield run.bettered(again, tuple(given), tuple(same)) if given or same else run
