@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -285,6 +286,28 @@ def test_another_device(place: Sandbox) -> None:
         with pytest.raises(Failed):
             student.on_meta("slope", [X])
         assert same(student.shifted(2, 3), REF.shifted(2, 3))
+
+
+def test_a_class_on_another_device(place: Sandbox) -> None:
+    with with_stand_ins(place, "import torch\nfrom torch import nn\n" + STACK) as student:
+        stack = student.Stack(3, 2)
+        stack.load_state_dict({key: value.double() for key, value in stack.state_dict().items()})
+        assert stack.on_meta((X,), {}).device.type == "meta"
+        assert same(stack(X), stack(X))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_in_a_notebook(place: Sandbox, whole: bool) -> None:
+    cells = {"cell 1": "def one(x):\n    return x[99]\nkept = one\n", "cell 2": "def two(x):\n    return kept(x) + 1\n"}
+    homework = replace(HOMEWORK, whole_notebook=whole)
+    handed = SubmittedFiles("hw.ipynb", {name: text.encode() for name, text in cells.items()}, cells=tuple(cells))
+    begun = StudentSession(place, handed, homework, SHORT)
+    try:
+        with begun.stand_ins(Answering(REF, EARLIER)):
+            begun.begin("2", "a test")
+            assert same(Student(begun).two(X), REF.two(X))
+    finally:
+        begun.close()
 
 
 def test_an_exception_of_the_reference_comes_through(place: Sandbox) -> None:
