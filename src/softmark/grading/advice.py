@@ -1,8 +1,7 @@
 """Says in plain words why a student's code raised an exception, and what the student can do next. Trusted side.
 
 A worker claims which exception it was, what it said and which libraries it passed through. The claim only chooses among
-the sentences here. A name or a path is put into a sentence only if it stands in the student's own line, as the trusted
-side has it.
+the sentences here. A name or a path is put into a sentence only if the student's own line, as it was handed in, has it.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ class Scene:
     raised: Raised
     handed: SubmittedFiles
     lacking: Callable[[str], str]
-    """Says of a name what became of the notebook's cell that was to set it."""
+    """Returns, for a name, why the notebook's cell that was to define it did not."""
     packages: Collection[str]
-    """Libraries that grading has, though this machine may lack them."""
+    """Libraries that grading has, even if this machine lacks them."""
     loading: bool
     """True if the file was being loaded; otherwise a test called a function."""
 
@@ -59,7 +58,7 @@ class Scene:
         return not set(modules).isdisjoint(self.raised.notes)
 
     def or_else(self, instead: str) -> str:
-        """Return what to do: `instead` while a test calls a function; while the file is loaded, not to run this."""
+        """Return the advice to write `instead`. While the file is loaded, it is not to run this."""
         if not self.loading:
             return instead
         within = len(self.raised.frames) > 1
@@ -68,7 +67,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Advice:
-    """One sentence; and the line that it is about, if that is another one than where the exception was raised."""
+    """One sentence, and the line that it is about if that is not the line that raised."""
 
     fact: str
     frame: Frame | None = None
@@ -112,14 +111,14 @@ def _unreadable(scene: Scene) -> Advice | None:
     if said is not None:
         return Advice(said[0], Frame(scene.frame.file, said[1], "", ""))
     if scene.frame.file in scene.handed.cells:
-        return None  # where Python's own words are told with the place
+        return None  # where Python's own words are shown with the place
     return Advice(
         f"has a line that is not valid Python {PYTHON}, which is used here: check this line and the one above"
     )
 
 
 def _debugger(scene: Scene) -> Advice | None:
-    """A debugger stops at the line after the one that called it, so that line is looked for above."""
+    """Return the advice on a debugger. It stops at the line after its call, so the call is looked for."""
     if scene.raised.cls != "BdbQuit" or scene.frame is None:
         return None
     lines = scene.handed.lines(scene.frame.file)[: scene.frame.line]
@@ -214,7 +213,7 @@ def _command_line(scene: Scene) -> str | None:
 
 
 def _top_level(scene: Scene) -> str | None:
-    """Return the advice on code that fails only because it stands outside of all functions."""
+    """Return the advice on code that fails only because it is outside of all functions."""
     if not scene.loading:
         return None
     if scene.raised.cls == "SystemExit":

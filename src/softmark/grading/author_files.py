@@ -21,9 +21,9 @@ from softmark.verdict.mistakes import Mistake, Registry, collecting
 
 
 class MistakesOnDemand(Registry):
-    """The named mistakes of a homework, imported when the first wrong answer needs them. Right work never does.
+    """The named mistakes of a homework, imported when the first wrong answer needs them. Right work never needs them.
 
-    A mistake that cannot be imported is a fault of the grader then. `softmark verify` imports them first of all.
+    If a mistake cannot be imported then, that is a fault of the grader. `softmark verify` imports them first of all.
     """
 
     def __init__(self, homework: Homework) -> None:

@@ -4,10 +4,10 @@ This is decided here and nowhere else:
 
 * `Failed` (from `agree`, a property or the student proxy) and a failing plain `assert` are the student's.
 * Everything else that a test raises is the grader's: the reference raised, a test is broken, a process could not be
-  had. A skip is the grader's, too: a test that can vanish does not belong on a fixed list. None of that may look like
-  a student's zero.
-* A test that stumbles over an answer, though it passes with the reference, is the student's failure again (grade.py).
-  Otherwise a student could choose a fault of the grader, which costs no marks, by an answer that no test expects.
+  started. A skip is the grader's, too, because a test on the fixed list must not vanish. A student must not get a zero
+  for any of these.
+* A test may stumble over an answer, though it passes with the reference. Then the failure is the student's (grade.py).
+  Otherwise a student could cause a fault of the grader, which costs no marks, by an answer that no test expects.
 """
 
 from __future__ import annotations

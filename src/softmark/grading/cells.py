@@ -1,7 +1,7 @@
 """Reports which cells of a notebook, or imports of a file, failed, in words for the student.
 
 The report comes from a worker, which may say anything. So a place counts only if the submission has it, and a name only
-if it was asked for. The text of an exception is the student's own, from before any test was run.
+if the homework asks for it. The text of an exception is the student's own, from before any test was run.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class CellReport:
     def told(
         cls, loaded: Loaded, handed: SubmittedFiles, wanted: Sequence[str], packages: Sequence[str] = ()
     ) -> CellReport:
-        """Return what a worker says, as far as it can be so."""
+        """Return a worker's report without the parts that cannot be true."""
         failed = tuple(_broken(raised, handed, packages) for raised in loaded.failed)
         return cls(
             handed,
@@ -72,7 +72,7 @@ class CellReport:
     def behind(self, name: str) -> BrokenCell | None:
         """Return what went wrong in the cell that defines this name, if anything did.
 
-        Of a file that is no notebook it is an import of all names there are: it may have been meant to bring this one.
+        In a file that is no notebook, it is an `import *` that failed: it may have been meant to bring this name.
         """
         place = self.handed.place_of(name.partition(".")[0])
         here = [broken for broken in self.failed if place is not None and broken.frames[0].file == place[0]]
@@ -81,7 +81,7 @@ class CellReport:
         return here[0] if here else None
 
     def lacking(self, name: str) -> str:
-        """Return why a name is not there that a cell was to set, as the end of a sentence; empty if there is none."""
+        """Return why a name that a cell was to define is missing, as the end of a sentence; empty if no cell failed."""
         word = re.compile(rf"\b{re.escape(name)}\b")
         for file, line in self.unset:
             if word.search(self.handed.line(file, line) or ""):
@@ -120,7 +120,7 @@ def _broken(raised: Raised, handed: SubmittedFiles, packages: Sequence[str]) -> 
 
 
 def _places(found: Sequence[tuple[int, int]], handed: SubmittedFiles) -> Iterator[tuple[str, int]]:
-    """Yield cell and line of the places that there are; a cell is given by its number in order."""
+    """Yield cell and line of each place that exists. A cell is given by its number in order."""
     cells = dict(enumerate(handed.cells))
     for number, line in found:
         if number in cells and handed.line(cells[number], line) is not None:
@@ -142,7 +142,7 @@ def _several(
 
 
 def _joined(cells: tuple[str, ...]) -> str:
-    """Return "cells 3, 5 and 7". Text cells are named by themselves, and of many cells only the last is."""
+    """Return "cells 3, 5 and 7". Text cells have names of their own. Of many cells, only the last is named."""
     if len(cells) > _MOST_NAMED:
         return f"{len(cells)} cells, last in {cells[-1]}"
     plain = all(cell.startswith("cell ") for cell in cells)

@@ -14,14 +14,14 @@ from softmark.records.result import Result, Submission, not_gradable
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One submission, read. No engine is asked to grade it if its files are refused."""
+    """One submission, read. If its files are refused, no engine is asked to grade it."""
 
     submission: Submission
     files: SubmittedFiles
     endless: tuple[str, ...] = ()
     """The tests that did not return before, in the words of a Note (own_time.py). They are left out."""
     naming: bool = True
-    """Look for the names of mistakes. There is nothing to name in a submission that knows nothing."""
+    """True if the names of mistakes are looked for. A submission that knows nothing needs no names."""
 
     def result(self, pending: Result) -> Result:
         """Return the result of this submission before its first test; the final one if it is refused."""

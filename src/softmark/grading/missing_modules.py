@@ -1,4 +1,4 @@
-"""Says about an import that failed what is not there, and what to do without it."""
+"""Says which module an import lacks, and what to do without it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COMMON = frozenset(
     "tensorboardX tensorflow termcolor tiktoken timm tokenizers torch_geometric torchaudio torchinfo torchmetrics "
     "torchsummary torchtext torchvision torchviz tqdm transformers triton wandb xformers yaml".split()
 )
-"""Libraries that homework is often written with. Of another name it cannot be told whether it is one, or a file."""
+"""Libraries that homework is often written with. Another name may be a library or a file: nobody can tell."""
 
 
 def missing_module(
@@ -32,7 +32,7 @@ def missing_module(
 ) -> tuple[str, Frame | None] | None:
     """Return a sentence about an import that failed, with the line of the import if no other line can be shown.
 
-    While the file is loaded nothing has failed but the import.
+    If the import fails while the file is loaded, no function has failed yet.
     """
     if raised.cls not in ("ImportError", "ModuleNotFoundError"):
         return None

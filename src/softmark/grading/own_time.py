@@ -1,9 +1,9 @@
 """Ends a judge whose hidden test does not return.
 
-A hidden test is code of the course. It runs in the judge's own process, and so do the reference and the named mistakes.
-If one of them loops without end, or calls something in C that never returns, no Python code can stop it there. So a
-timer of the kernel does. It runs while the judge works by itself, from the beginning of each test on; it pauses while
-the judge waits for a student's process, which has clocks of its own. When it runs out, the kernel kills the judge.
+A hidden test is code of the course. It runs in the judge's own process, as the reference and the named mistakes do. If
+one of them loops without end, or calls something in C that never returns, no Python code can stop it there. So a timer
+of the kernel kills the judge. It starts anew with each test, and pauses while the judge waits for a student's process,
+which has clocks of its own.
 
 The launcher finds out which test that was from a note: memory that it shares with its engine, in which each judge
 writes what it is doing and until when it may. Only Linux has such timers; elsewhere nothing ends such a test.

@@ -1,9 +1,9 @@
-"""Plain pytest: `pytest graders/attention_scores --submission PATH`.
+"""Grades by plain pytest: `pytest graders/attention_scores --submission PATH`.
 
-This is for an instructor who writes hidden tests and wants pytest's own ways (-k, -x, -v). PATH is what
-`softmark grade` takes for one submission: a file, a notebook, or a folder with other files beside the graded one. The
-tests run as the engine runs them, part by part. Then each case is reported as passed or failed, with the words that a
-student would read and those for staff.
+This is for an instructor who writes hidden tests and wants pytest's own ways (-k, -x, -v). PATH is what `softmark
+grade` takes for one submission: a file, a notebook, or a folder with other files beside the graded one. The tests run
+as the engine runs them, part by part. Then each case is reported as passed or failed, with the words that a student
+would read and those for staff.
 """
 
 from __future__ import annotations

@@ -34,14 +34,14 @@ from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import Capture, StudentProcess
 from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, Cells, Load, Loaded, Rule, UsedDevice
 
-_TIMEOUTS_PER_PART = 2  # after so many the rest of the part is not tried: each try costs its whole limit
+_TIMEOUTS_PER_PART = 2  # after so many, the rest of the part is not tried, because each try costs its whole limit
 _WAITS = 2  # after it has waited for so many whole limits, a submission may hardly wait any more: right code never does
 _STARTS = 3  # attempts to start a process before it is the grader's fault
 OUT_OF_TIME = "not run: the time for the whole submission was used up"
 
 
 class NotLoadable(Exception):
-    """The file cannot be loaded: nothing in it can be graded, and one reason is given for all."""
+    """Raised if the file cannot be loaded: nothing in it can be graded, and there is one reason for all."""
 
     def __init__(self, failure: StudentFailure) -> None:
         super().__init__(failure.fact)
@@ -69,7 +69,7 @@ class StudentSession:
         self.naming = True
         """True if the mistakes behind wrong answers are looked for."""
         self.unexplained: set[str] = set()
-        """Tests with a wrong answer that no named mistake explains: none can explain the whole test."""
+        """Tests with a wrong answer that no named mistake explains. So no mistake can explain the whole test."""
         self.steady: set[str] = set()
         """Tests with a wrong answer that a second call gave, too: further answers of theirs are not random."""
         self.cpu_seconds = 0.0
@@ -330,7 +330,7 @@ class StudentSession:
 
 
 def _mentions(loaded: Loaded, handed: SubmittedFiles, homework: Homework) -> tuple[tuple[str, str, int], ...]:
-    """Return the forbidden names in the text, as the worker found them, of those that there are."""
+    """Return the forbidden names in the text that the worker reports, without those that are not there."""
     forbidden = {name for rule in homework.forbidden for name in rule.names}
     files = dict(enumerate(handed.loaded))
     return tuple(

@@ -1,8 +1,8 @@
-"""Hears what a test says through `set_score` and `set_leaderboard_value`, for exactly one call.
+"""Captures the values that a test gives to `set_score` and `set_leaderboard_value`, for exactly one call.
 
-gradescope-utils stores these values on the wrapper it makes, where they would stay: the second case of a
-parametrised test, or the next submission in the same process, would inherit them. So they are removed
-before a call, read after it, and removed again.
+gradescope-utils stores these values on the wrapper it makes, where they would stay. The second case of a parametrised
+test, or the next submission in the same process, would get them, too. So they are removed before a call, read after it,
+and removed again.
 """
 
 import math

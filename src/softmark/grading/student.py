@@ -1,8 +1,8 @@
 """Defines `student`, the stand-in for the submitted module that a hidden test uses.
 
-`student.scores(q, k)` calls the student's function in the student's process and returns a plain value;
-`student.MultiHeadAttention(d_model=8, n_heads=2)` returns a stand-in for the object, which stays there. A student's
-failure arrives as `Failed` with a verdict, so a test never sees, and never has to handle, an exception of theirs.
+`student.scores(q, k)` calls the student's function in the student's process and returns a plain value.
+`student.MultiHeadAttention(d_model=8, n_heads=2)` returns a stand-in for the object, which stays in the student's
+process. A student's failure arrives as `Failed` with a verdict, so a test never has to handle an exception of theirs.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Student:
 
 
 class StudentFunction:
-    """A function, a class, a method, or an object that can be called: whatever the test asks of it is a request."""
+    """A function, a class, a method, or an object that can be called. All that a test asks of it is a request."""
 
     def __init__(self, session: StudentSession, name: str, target: str | Handle, method: str | None = None) -> None:
         self.name = name
@@ -148,9 +148,9 @@ class StudentFunction:
 
 
 class StudentObject(StudentFunction):
-    """An object of the student's, such as an nn.Module; it stays in the student's process.
+    """An object of the student's, such as an nn.Module, that stays in the student's process.
 
-    `name` is what the test called to get it: a class may call itself anything.
+    `name` is what the test called to get it, because a class may give itself any name.
     """
 
     def __init__(self, session: StudentSession, name: str, handle: Handle) -> None:
@@ -181,9 +181,9 @@ class StudentObject(StudentFunction):
         return self.train(False)
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Give the module these weights and their dtype; says which name is missing, misspelt or misshapen.
+        """Give the module these weights and their dtype. Raise Failed if a name or a shape does not fit.
 
-        Entries of its own keep their values: what they cost is for the test of the names (`has_entries`).
+        Entries that only the module has keep their values; a test of the names is there for these (`has_entries`).
         """
         own = self._weights("state_dict", expected_bytes=size_of(dict(state)))
         problem = _weights_problem(state, own, self._session)
@@ -312,7 +312,7 @@ def _weights_problem(
 
 
 def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: SubmittedFiles) -> str:
-    """Return a sentence about entries that are too many. A name is said only if the submission contains it."""
+    """Return a sentence about entries that are too many. It names one only if the submission contains the name."""
     first = next((name for name in unexpected[:1000] if handed.writes(name)), unexpected[0])
     called = f" `{first}`" if handed.writes(first) else ""
     if first in parameters:

@@ -1,4 +1,4 @@
-"""Says which version of torch, NumPy or Python is used here, where the student's code wants what it does not have."""
+"""Says which version of torch, NumPy or Python is used here, if the student's code needs something that it lacks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def version_of(library: str) -> str:
 
 
 def lacking(raised: Raised, line: str) -> str | None:
-    """Return a sentence about what the student's line uses and the version here does not have."""
+    """Return a sentence about what the student's line uses and the version here lacks."""
     if raised.cls == "AttributeError":
         return _attribute(raised.message, line)
     gone = _OF_TORCH.search(line)

@@ -1,4 +1,4 @@
-"""A zip archive, read member by member into memory; nothing is ever unpacked to a disk.
+"""Reads a zip archive member by member into memory; nothing is ever unpacked to a disk.
 
 Its maker is not trusted: neither the list of members, nor their names, nor the sizes that it claims. A member is read
 up to a cap, whatever its header says.
@@ -45,11 +45,11 @@ OF_A_CLASS = ArchiveLimits(1_000_000, 400_000_000)
 
 
 class _ListTooLong(Exception):
-    """The list of an archive's members is longer than is read."""
+    """Raised if the list of an archive's members is longer than is read."""
 
 
 class _Listed(io.BufferedReader):
-    """A file of which no piece longer than `most` is read: the list of members is one, and nobody has counted them."""
+    """A file of which no piece longer than `most` is read: the list of members is one, and has no limit."""
 
     most: float = 0
 
@@ -71,7 +71,7 @@ class Archive:
     def __init__(self, file: BinaryIO, name: str, limits: ArchiveLimits) -> None:
         self.name = name
         self.refused: list[str] = []
-        """Members whose names could lead out of the archive, or that are there to be misread."""
+        """Members whose names could lead out of the archive, or that are made to be misread."""
         self._folders: dict[tuple[str, ...], _Contents] = {(): _Contents()}
         _refuse_what_is_no_zip(file, name)
         listed = _Listed(file)  # type: ignore[arg-type]
@@ -97,7 +97,7 @@ class Archive:
         return sorted(self._folders[path].items, key=lambda item: item.name)
 
     def read(self, path: tuple[str, ...], most: int) -> bytes:
-        """Return a member's bytes, as many as come out of it, whatever its header claims."""
+        """Return a member's bytes up to a cap, whatever its header claims."""
         name = show("/".join(path))
         member = self._folders[path[:-1]].files[path[-1]]
         if member.flag_bits & _ENCRYPTED:

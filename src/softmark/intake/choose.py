@@ -1,8 +1,9 @@
 """Chooses the file of a submission that is graded, and the files that are kept beside it.
 
-The graded file is the expected one, or plainly meant to be it. Beside it are kept plain modules and small data that it
-may import or open. Left out, whatever is in them: files that steer pytest or Python, hidden files, names that are not
-plain, and modules that hide a module of Python or of an installed library. Nothing is unpacked to a disk.
+The graded file has the expected name, or one that was plainly meant to be it. The files beside it are plain modules and
+small data that it may import or open. Some files are always left out: files that steer pytest or Python, hidden files,
+files whose names are not plain, and modules that hide a module of Python or of an installed library. Nothing is
+unpacked to a disk.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class GradedFile:
 
 
 def exact(files: Sequence[File], name: str) -> list[File]:
-    """Return the files of exactly this name that lie least deep."""
+    """Return the files of exactly this name in the outermost folder that has one."""
     named = [found for found in files if nfc(found.name) == nfc(name)]
     return [found for found in named if len(found.path) == len(named[0].path)]
 
@@ -79,7 +80,7 @@ def _is_slip(found: File, homework: Homework) -> bool:
 
 
 def _beside_slips(main: GradedFile, slips: Sequence[File]) -> GradedFile:
-    """Return the choice with a note on slips beside it: a student may have meant `hw (1).py`."""
+    """Return the choice, with a note on slips in names of other files: a student may have meant `hw (1).py`."""
     if not slips:
         return main
     note = f"{listed(slips)} was not graded, because `{main.found.shown}` is there"
@@ -94,7 +95,7 @@ def listed(files: Sequence[File]) -> str:
 
 
 def refuse_twins(files: Sequence[File]) -> None:
-    """Two files that are one on some systems: a reviewer would read the one and a grader run the other."""
+    """Raise Refusal for two files that are one on some systems: a reviewer would read one, a grader run the other."""
     by_key: dict[tuple[str, ...], list[File]] = defaultdict(list)
     for found in files:
         if ending(found.name):
@@ -106,7 +107,7 @@ def refuse_twins(files: Sequence[File]) -> None:
 
 
 def _one_of(candidates: Sequence[File], homework: Homework) -> GradedFile:
-    """Return the only candidate, or of one Python file and one notebook the one that is further on."""
+    """Return the only candidate, or of one Python file and one notebook the one with more of the work."""
     python = _the_only([found for found in candidates if ending(found.name) == ".py"], homework)
     notebook = _the_only([found for found in candidates if found.is_notebook], homework)
     if python and notebook:
@@ -227,7 +228,7 @@ _DATA = {".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".pt", ".pth", ".safet
 
 @dataclass
 class Companions:
-    """The files that are kept, and what is said about the others."""
+    """The files that are kept, and the notes about those left out."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -260,7 +261,7 @@ def companions(main: File, graded_as: str, files: Sequence[File]) -> Companions:
 
 
 def _keep(kept: Companions, found: File, name: str, room: int) -> int:
-    """Reads one file; what cannot be read is left out, for the graded file may well do without it."""
+    """Reads one file. A file that cannot be read is left out, because the graded file may do without it."""
     try:
         content = found.read()
         if name.endswith(".py"):

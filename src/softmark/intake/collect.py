@@ -1,4 +1,7 @@
-"""Finds the submissions in what was named: a file, a folder, a zip, a platform's export; nobody says which it is."""
+"""Finds the submissions in the paths that were named: a file, a folder, a zip, a platform's export.
+
+Nobody says which kind a path is; it is recognised.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ Recognise = Callable[[Place, list[Item], Homework], Collection | None]
 RECOGNISED: tuple[Recognise, ...] = (
     recognise_gradescope, recognise_moodle, recognise_canvas, recognise_nbgrader, plain.single,
 )  # fmt: skip
-"""In this order: an export has marks that nothing else has."""
+"""The kinds in this order, because an export has signs that nothing else has."""
 MOST_WRAPPING = 8
 ONE_FILE = "one file"
 
@@ -67,7 +70,7 @@ def _collected(path: Path, homework: Homework, alone: bool) -> Collection:
         except Refusal as why:
             raise Unreadable(str(why)) from why
     with open_regular(path):
-        pass  # a path that cannot be read is told now, not when its turn has come
+        pass  # a path that cannot be read is reported now, not when its turn has come
     if path.suffix.casefold() != ".zip":
         return Collection(ONE_FILE, (_file(path, homework, alone),))
     try:
@@ -101,7 +104,7 @@ def _is_one(collection: Collection) -> bool:
 
 
 def _as_one(path: Path, collection: Collection, homework: Homework) -> Collection:
-    """Return a path that looks like a class as the one submission that it is."""
+    """Return a path that looks like a class as one submission."""
     whole = Path(os.path.abspath(path))
     if path.is_dir():
         entry = plain.whole(Folder(path, show(whole.name)), whole.name)
@@ -115,7 +118,7 @@ def _as_one(path: Path, collection: Collection, homework: Homework) -> Collectio
 
 
 def _named_by_path(collection: Collection, path: Path) -> Collection:
-    """Among several paths, one that is a single submission has its student's name, however it is wrapped inside."""
+    """Give a path's only submission the name of the path, however it is wrapped inside."""
     if collection.format != plain.ONE_SUBMISSION:
         return collection
     name = plain.stem(Path(os.path.abspath(path)).name)
@@ -127,8 +130,8 @@ def _named_by_path(collection: Collection, path: Path) -> Collection:
 def _told_apart(collection: Collection, before: Mapping[str, str]) -> Collection:
     """Return the collection with ids that are all different, for the entries and for the students.
 
-    Different names in one place are different students, also if nothing of the difference is left in their ids, and
-    also if both have the number of one student in them.
+    Different names in one place are different students. That holds also if their ids would be equal, and if both names
+    have the number of the same student in them.
     """
     identities = unique_ids(
         [e.id for e in collection.entries], [e.submission.origin for e in collection.entries], before
@@ -149,7 +152,7 @@ def _told_apart(collection: Collection, before: Mapping[str, str]) -> Collection
 
 
 def _in_tree(place: Place, homework: Homework) -> Collection:
-    """Return the first that knows the tree; a folder that only wraps another one is looked through."""
+    """Return the submissions by the first kind that knows the tree. A folder around one folder is passed over."""
     passed_over: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     for _ in range(MOST_WRAPPING):
@@ -181,7 +184,7 @@ def _with(entry: Entry, **changes: Any) -> Entry:
 
 
 def _file(path: Path, homework: Homework, alone: bool) -> Entry:
-    """Return a file that was named; among others that bear the homework's name, its folder tells whose it is."""
+    """Return a file that was named. Among other files with the homework's name, its folder tells whose it is."""
     whole = Path(os.path.abspath(path))
     named_by_folder = not alone and whole.name in (homework.file, homework.notebook)
     name = whole.parent.name if named_by_folder else plain.stem(whole.name)

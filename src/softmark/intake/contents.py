@@ -21,17 +21,17 @@ LARGEST_ZIP, MOST_ZIPS = 25_000_000, 5
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file or folder of a submission: where it lies, and what its student called it."""
+    """A file or folder of a submission: where it is, and the name that its student gave it."""
 
     place: Place
     item: Item
     called: tuple[str, ...]
-    """Empty for a folder whose contents are the submission."""
+    """The name; empty for a folder whose contents are the submission."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A thing in a submission that is no folder."""
+    """A thing in a submission that is not a folder."""
 
     path: tuple[str, ...]
     place: Place
@@ -56,7 +56,7 @@ class File:
         return ending(self.name) == ".ipynb"
 
     def read(self, most: int | None = None) -> bytes:
-        """Its bytes; a notebook with all its pictures may have more of them than a program."""
+        """The bytes of the file. A notebook with all its pictures may have more of them than a program."""
         most = most or (LARGEST_NOTEBOOK if self.is_notebook else LARGEST)
         if self.item.kind != FILE:
             raise Refusal(f"{show(self.item.name)} is a {self.item.kind}, not a file: hand in the file itself")
@@ -69,7 +69,7 @@ class File:
 
 @dataclass
 class Gathered:
-    """Everything in a submission; what was not even looked at is named for staff."""
+    """Everything in a submission; things that were not looked at are named for staff."""
 
     budget: Budget
     files: list[File] = field(default_factory=list)

@@ -37,14 +37,14 @@ _NAMES = tuple(  # in this order: a student whose name is a number is no other s
     )
 )
 _ALIKE = 2.0
-"""By what factor at most the numbers of one assignment's files differ; numbers of users are far from them."""
+"""The largest factor between the numbers of one assignment's files. Numbers of users are much farther away."""
 _AGAIN = re.compile(r"-(\d{1,3})(?=(?:\.[A-Za-z][A-Za-z0-9]*)?\.[A-Za-z0-9]+$)")
 _NOT_SURE = "another file has the number in its name, or another student, so it is graded by its own name"
 
 
 @dataclass(frozen=True)
 class _Upload:
-    """One file of the download, and what its name says."""
+    """One file of the download, and the fields of its name."""
 
     item: Item
     user: str
@@ -59,7 +59,7 @@ class _Upload:
 
 
 def recognise_canvas(place: Place, items: list[Item], homework: Homework) -> Collection | None:
-    """Return the submissions of a download; what else lies there is a student's by its own name."""
+    """Return the submissions of a download; each other thing in it is a student's by its own name."""
     alike = _uploads([item for item in items if item.kind != FOLDER])
     uploads = _sure(alike)
     ours = {upload.item for upload in uploads}
@@ -75,9 +75,9 @@ def recognise_canvas(place: Place, items: list[Item], homework: Homework) -> Col
 
 
 def _sure(uploads: list[_Upload]) -> list[_Upload]:
-    """Return the uploads that are Canvas's for sure: no other file has their number, and their user has one name.
+    """Return the uploads that are surely Canvas's: no other file has their number, and their user has one name.
 
-    `hw1_2026_01_one.py` and `hw1_2026_01_two.py` are none.
+    So `hw1_2026_01_one.py` and `hw1_2026_01_two.py` are no uploads of Canvas.
     """
     numbers = Counter(upload.order[1] for upload in uploads if upload.order[1])
     names: dict[str, set[str]] = defaultdict(set)
@@ -87,10 +87,10 @@ def _sure(uploads: list[_Upload]) -> list[_Upload]:
 
 
 def _uploads(items: list[Item]) -> list[_Upload]:
-    """Return what Canvas's names say.
+    """Return the fields of Canvas's names.
 
-    A name such as `ada_7_12_500123_hw.py` can be read in two ways, if the student is called `ada_7`. Then the file's
-    number decides, which is much like those of the other files.
+    A name such as `ada_7_12_500123_hw.py` can be read in two ways, if the student is called `ada_7`. Then the reading
+    counts whose file number is nearest to those of the other files.
     """
     read = [readings for item in items if (readings := _readings(item))]
     numbers = sorted(readings[0].order[1] for readings in read if readings[0].order[1])
@@ -125,7 +125,7 @@ def _upload(item: Item, found: re.Match[str]) -> _Upload:
 
 
 def _canvas_entry(place: Place, uploads: list[_Upload]) -> Entry:
-    """Of several uploads of one name the last counts."""
+    """Return the entry of a student: of several uploads with the same name, the last counts."""
     last: dict[str, _Upload] = {}
     earlier = []
     for upload in sorted(uploads, key=lambda upload: upload.order):
@@ -152,7 +152,7 @@ _Match = tuple[Item, re.Match[str]]
 
 
 def recognise_moodle(place: Place, items: list[Item], homework: Homework) -> Collection | None:
-    """Return the submissions of a download; what else lies there is a student's by its own name."""
+    """Return the submissions of a download; each other thing in it is a student's by its own name."""
     by_student: dict[str, list[_Match]] = defaultdict(list)
     unclear, others = [], []
     for item in items:
@@ -171,10 +171,10 @@ def recognise_moodle(place: Place, items: list[Item], homework: Homework) -> Col
 
 
 def _owner(item: Item) -> re.Match[str] | None:
-    """Return whose an item is; None if its name does not say, or can be read in two ways.
+    """Return the student of an item; None if its name does not say, or can be read in two ways.
 
     Names of students and of their files may contain Moodle's own mark. A folder's name ends with the mark, so the last
-    one counts. In the name of a file nothing tells which one is Moodle's.
+    one counts. The name of a file does not show which of several marks is Moodle's.
     """
     if item.kind == FOLDER and (found := _NAME_OF_A_FOLDER.fullmatch(item.name)):
         return found

@@ -55,7 +55,7 @@ class ExportRecord:
 
 
 def recognise_gradescope(place: Place, items: list[Item], homework: Homework) -> Collection | None:
-    """Return the submissions of an export; what else lies there is a student's by its own name."""
+    """Return the submissions of an export; each other thing in it is a student's by its own name."""
     if not any(item.name == METADATA and item.kind == FILE for item in items):
         return None
     folders = [item for item in items if item.kind == FOLDER and _FOLDER.fullmatch(item.name)]
@@ -88,12 +88,12 @@ def _submitter(submitter: dict[str, str]) -> Submitter:
 
 
 def read_export(lines: Iterable[bytes]) -> dict[str, ExportRecord]:
-    """Return the records by folder; lines that are none of ours are passed over."""
+    """Return the records by folder; lines that are not of this form are passed over."""
     records: dict[str, ExportRecord] = {}
     record, section = ExportRecord(), ""
     for raw in lines:
         if section == "" and _DEEPER.match(raw):
-            continue  # results, by far the most of it
+            continue  # results, which are most of the file
         found = _LINE.match(raw.decode("utf-8", "replace").rstrip("\r\n"))
         if not found:
             continue
@@ -145,12 +145,12 @@ class EarlierAttempt:
     submitted_at: datetime | None = None
     score: float | None = None
     autograder_error: bool = False
-    """The autograder failed, through no fault of the student's."""
+    """True if the autograder failed, which is not the student's fault."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """The assignment on the platform."""
+    """The assignment, as the platform describes it."""
 
     id: str = ""
     course_id: str = ""
@@ -159,7 +159,7 @@ class Assignment:
     due_at: datetime | None = None
     late_due_at: datetime | None = None
     total_points: float | None = None
-    """With the points that are given by hand."""
+    """The score with the points that are given by hand."""
     for_groups: bool = False
     group_size: int | None = None
 
@@ -174,7 +174,7 @@ class Metadata:
     users: tuple[Submitter, ...] = ()
     assignment: Assignment = Assignment()
     earlier: tuple[EarlierAttempt, ...] = ()
-    """In the platform's order: the latest last."""
+    """Earlier attempts in the platform's order: the latest last."""
     staff_notes: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Defines what was found in a source, student by student: light until it is loaded."""
+"""Defines what was found in a source, student by student. The files of a submission are read when they are needed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Source(Protocol):
     """The place of one submission's files."""
 
     def load(self, homework: Homework) -> SubmittedFiles:
-        """Read them now; whatever the student did is a refusal, never an exception."""
+        """Read the files now. Whatever the student did is a refusal, never an exception."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedSource:
-    """A submission that could not even be looked into; a `Source` of an entry."""
+    """A submission that could not be looked into; a `Source` of an entry."""
 
     why: str
 
@@ -34,7 +34,7 @@ class RefusedSource:
 
 @dataclass(frozen=True)
 class Entry:
-    """The attempt of one student (or group) that counts: found, not yet read."""
+    """The attempt of one student (or group) that counts. It is found, and not yet read."""
 
     submission: Submission
     source: Source
@@ -56,9 +56,9 @@ class Collection:
     format: str
     entries: tuple[Entry, ...]
     ignored: tuple[str, ...] = ()
-    """Things that are nobody's submission: an export's own files, say."""
+    """Things that are nobody's submission, such as an export's own files."""
     doubts: tuple[str, ...] = ()
-    """Things that may be somebody's submission after all. A run says them first, and ends with exit code 1."""
+    """Things that may be somebody's submission nevertheless. A run lists them first, and ends with exit code 1."""
 
 
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
@@ -66,7 +66,7 @@ _OUTERMOST = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _KEPT = re.compile(r"^[ \t]*self\.(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 _OF_TORCH = re.compile(r"(in_proj_)?(weight|bias)(_[ih]h_l\d(_reverse)?)?|\d{1,2}")
 COUNTED = "cells are numbered from the top, code cells only"
-"""To be said once where a cell is named: Jupyter itself does not number them."""
+"""A note for messages that name a cell, because Jupyter itself does not number cells."""
 
 MOST_LINES, MOST_CHARACTERS = 20_000, 500_000
 LONGEST_LINE, LONGEST_QUOTED = 1000, 200
@@ -78,12 +78,14 @@ _MOST_PIECES, _MOST_NUMBERS = 6, 2  # of a parameter's dotted name: "blocks.11.a
 class SubmittedFiles:
     """The files of one submission, or the reason why it cannot be graded.
 
-    `main` is the file that is loaded, and the name it is graded as; the others lie beside it, and their names may have
-    folders: `helpers/masks.py`. Of a notebook, `main` is only its name: its `cells` are files that are loaded in order.
+    `main` is the file that is loaded, and the name it is graded as. The other files are kept beside it, and their names
+    may have folders: `helpers/masks.py`. Of a notebook, `main` is only its name, and its `cells` are files that are
+    loaded in order.
 
-    A worker may say anything about the submission it runs, and so repeat the hidden inputs it was given. So what a
-    student is told about their file, a line of it or a name in it, is looked up here. Only the beginning of the files,
-    and of each line, is looked into: more than any homework has, and little enough to be searched for every failure.
+    A worker may say anything about its submission, and so might repeat the hidden inputs it was given. So everything
+    that a student is told about their file, such as a line or a name in it, is looked up here. Only the beginning of
+    the files, and of each line, is searched: more than any homework has, and little enough for a search at every
+    failure.
     """
 
     main: str = ""
@@ -135,7 +137,7 @@ class SubmittedFiles:
         return self.first_line(re.compile(rf"[ \t]*(?:import|from)[ \t.](?:.*[^\w.])?\.*{re.escape(name)}\b"))
 
     def first_line(self, pattern: re.Pattern[str]) -> tuple[str, int, str] | None:
-        """Return file, line and text of the first line that begins like this; the files that are loaded come first."""
+        """Return file, line and text of the first line that begins like this; files that are loaded come first."""
         for file in dict.fromkeys((*self.loaded, *self.files)):
             for number, line in enumerate(self.lines(file), 1):
                 if pattern.match(line):
@@ -179,7 +181,8 @@ class SubmittedFiles:
     def writes(self, name: str) -> bool:
         """Return True if a parameter's dotted name has only words of the file, and names and numbers that torch gives.
 
-        A name that is longer, or has more numbers, than any in a homework is not: it could spell out a hidden input.
+        A name that is longer, or has more numbers, than any name in a homework is refused: it could spell out a hidden
+        input.
         """
         pieces = name.split(".")
         words = [piece for piece in pieces if not piece.isdecimal()]
@@ -201,7 +204,7 @@ class SubmittedFiles:
 
     @cached_property
     def _similar(self) -> dict[str, str | None]:
-        """The names that have been asked for, with those that are alike."""
+        """The names that were looked up, each with the names that are similar."""
         return {}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Treats names that others chose: shows them without harm, compares them as people do, makes safe ones of them.
+"""Handles names that others chose: shows them without harm, compares them as people do, makes safe names of them.
 
 Names of files have small slips: another case, a download's number, "Copy of", a .txt at the end. Platforms write times
 in several ways.
@@ -19,14 +19,14 @@ LONGEST_ID = 80
 _UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"))  # controls, bidi marks, halves of surrogate pairs
 _JUNK = {"__macosx", "__pycache__", "thumbs.db", "desktop.ini", ".ds_store", ".ipynb_checkpoints"}
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-"""Windows knows no folders of these names, whatever follows after a dot."""
+"""Windows has no folders of these names, whatever follows after a dot."""
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _DRIVE = re.compile(r"[A-Za-z]:")
 LONGEST_COMPONENT, DEEPEST = 255, 30
 
 
 def show(name: str) -> str:
-    """Return the name with everything that a reader would not see written out, and not too long."""
+    """Return the name, not too long, with every character written out that a reader would not see."""
     visible = "".join(_escape(character) if unseen(character) else character for character in name[:200])
     return visible if len(name) <= 200 else visible + "…"
 
@@ -59,7 +59,8 @@ def is_plain(name: str) -> bool:
 def safe_id(text: str) -> str:
     """Return the text as a folder's name on any system.
 
-    A fingerprint stands for letters that it cannot have: two students of whose names only `hw` is left are still two.
+    Letters that a folder cannot have are replaced by a fingerprint, so that two names of which only `hw` is left stay
+    different.
     """
     letters = [c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)]
     whole = re.sub(r"[^A-Za-z0-9._-]+", "-", "".join(filter(str.isascii, letters))).strip(".-")
@@ -78,8 +79,8 @@ def unique_ids(
 ) -> list[str]:
     """Return an id for each entry; all are different, even where case does not count.
 
-    Of several entries with one id, one keeps it: the one that had it `before` (ids by origin), else the one whose own
-    name is most like it. The others have a fingerprint of their origin in theirs, the same in every run.
+    Of several entries with the same id, one keeps it: the one that had it `before` (ids by origin), else the one whose
+    own name is most similar. The others have a fingerprint of their origin in theirs, which is the same in every run.
     """
     first: dict[str, str] = {}
     for identity, origin in zip(identities, origins, strict=True):
@@ -103,14 +104,14 @@ def unique_ids(
 
 
 def _claim(origin: str, identity: str, before: Mapping[str, str]) -> tuple[object, ...]:
-    """Return how well an id fits what lies at an origin; the smallest fits best."""
+    """Return how well an id fits the thing at an origin; the smallest value fits best."""
     name = PurePath(origin.rpartition("/")[2]).stem
     had_it = key(before.get(origin, "")) == key(identity)
     return not had_it, name != identity, nfc(name) != name, name.casefold() != name, len(name), origin
 
 
 def inner_path(name: str) -> tuple[str, ...] | None:
-    """Return the folders and the file of a name in an archive; None if it could lead anywhere but into the archive."""
+    """Return the folders and the file of a name in an archive; None if it could lead out of the archive."""
     parts = tuple(part for part in name.removesuffix("/").split("/") if part != ".")  # `./hw.py` is `hw.py`
     if _DRIVE.match(name) or "\\" in name or any(part in ("", "..") for part in parts):
         return None
@@ -144,7 +145,7 @@ _GAP = re.compile(r"[ _-]+")
 
 
 def ending(name: str) -> str:
-    """`.py` or `.ipynb`, also if an editor or a browser has put its own ending behind it; otherwise nothing."""
+    """Return `.py` or `.ipynb`, also if an editor or a browser has put its own ending behind it; otherwise nothing."""
     found = _ENDING.search(key(name).strip())
     return found[1] if found else ""
 

@@ -1,4 +1,4 @@
-"""nbgrader's `submitted/<student>/<assignment>/`, with the time in `timestamp.txt`."""
+"""Reads nbgrader's `submitted/<student>/<assignment>/`, with the time in `timestamp.txt`."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class _StudentFolder:
 def recognise_nbgrader(place: Place, items: list[Item], homework: Homework) -> Collection | None:
     """Return the submissions of a course's folder, or of its folder `submitted`.
 
-    A student can make a `timestamp.txt`, too. So most students must have one. Where most have none, the folder must
-    have nbgrader's name, and nobody has a time.
+    A student can make a `timestamp.txt`, too. So most students must have one. If most have none, the folder must have
+    nbgrader's name, and no time is read.
     """
     known, doubts = set[str](), tuple[str, ...]()
     if any(item.name == SUBMITTED and item.kind == FOLDER for item in items):
@@ -95,7 +95,7 @@ def recognise_nbgrader(place: Place, items: list[Item], homework: Homework) -> C
 def _by_assignment(
     place: Place, students: list[_StudentFolder], known: set[str], timed: bool, homework: Homework
 ) -> Collection:
-    """Return each student's attempt at the homework; who has other assignments only has handed in nothing."""
+    """Return each student's attempt at the homework. A student who has only other assignments has handed in nothing."""
     usual = _usual(students)
     often = Counter(attempt.item.name for student in students for attempt in student.attempts)
     entries, ignored = [], []
@@ -112,7 +112,7 @@ def _by_assignment(
 
 
 def _usual(students: list[_StudentFolder]) -> str:
-    """Return the name under which most hand in the homework; one student alone does not make it."""
+    """Return the name under which most students hand in the homework; one student alone does not decide it."""
     often = Counter(attempt.item.name for student in students for attempt in student.attempts)
     holding = Counter(attempt.item.name for student in students for attempt in student.attempts if attempt.holds)
     several = [name for name in holding if holding[name] > 1]
@@ -151,7 +151,7 @@ def _folders(place: Place, item: Item) -> list[Item]:
 
 
 def _counted(attempts: list[_AssignmentFolder], usual: str) -> list[_AssignmentFolder]:
-    """Return the assignment that is graded, the latest first: what holds the file, or what it is in for the others."""
+    """Return the assignments that hold the file, or have the name that others use; the latest first."""
     holding = [attempt for attempt in attempts if attempt.holds]
     if not holding:
         holding = [attempt for attempt in attempts if attempt.item.name == usual]

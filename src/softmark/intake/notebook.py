@@ -1,11 +1,13 @@
 """Reads a notebook that was handed in: the text of its code cells, and nothing else of it.
 
-The reader is our own, and tolerant. Jupyter's reader (nbformat, which writes the starters) holds a file against a
-schema, and a cell without an id or an output of an unknown kind must cost nobody their work. It also upgrades old files
-by touching every field of them. Outputs, metadata and attachments are not looked at here, so nothing that a version, a
-tool or a student writes there does harm, and the kernel is Python whatever the file says. Outputs cost nothing, however
-large they are: the JSON is decoded into a form that leaves them out. The code is not parsed: a magic, a syntax error or
-a hostile cell is for the walled worker to find (sandbox/worker/cells.py).
+The reader is our own, and tolerant. Jupyter's reader (nbformat, which writes the starters) checks a file against a
+schema. But a cell without an id, or an output of an unknown kind, must cost nobody their work. nbformat also upgrades
+old files, and touches every field of them for that.
+
+Outputs, metadata and attachments are not looked at here. So nothing that a version, a tool or a student writes there
+does harm, and the kernel is Python whatever the file says. Outputs cost no memory, however large they are, because the
+JSON is decoded into a form that leaves them out. The code is not parsed: the walled worker finds a magic, a syntax
+error or a hostile cell (sandbox/worker/cells.py).
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9+#. ]{0,20}")
 class Notebook:
     """The cells that hold code, in the order in which they are to be run.
 
-    They have the names that messages call them by: "cell 3" is the third code cell from the top, "text cell 2" the
-    second of all others.
+    They have the names that messages call them by. "cell 3" is the third code cell from the top, "text cell 2" the
+    second of all other cells.
     """
 
     cells: Mapping[str, bytes]
@@ -44,7 +46,7 @@ class Notebook:
 
 
 def with_cells(handed: SubmittedFiles) -> SubmittedFiles:
-    """Return a notebook's submission with the cells, as files, in its place.
+    """Return a notebook's submission with its cells, as files, in the place of the notebook.
 
     Raise Refusal if the file is no notebook.
     """
@@ -102,7 +104,7 @@ def _cells(content: dict[str, Json]) -> list[dict[str, Json]]:
 
 
 def _numbered(kind: str, cells: Sequence[dict[str, Json]]) -> dict[str, str]:
-    """Return the cells that are not empty, by their name; the empty ones are counted with them."""
+    """Return the cells that are not empty, by their name. The numbers in the names count empty cells, too."""
     sources = enumerate(map(_source, cells), start=1)
     return {f"{kind} {number}": source for number, source in sources if source.strip()}
 
@@ -125,12 +127,12 @@ def _sequence(value: Json) -> Sequence[Json]:
 
 
 def _defines(text: str) -> bool:
-    """Return True if a text cell was a code cell once, and lost its type. An example in a handout stands in a fence."""
+    """Return True if a text cell was a code cell once, and lost its type. A handout has its examples in a fence."""
     return bool(_DEFINES.search(text)) and not _FENCE.search(text)
 
 
 def _other_language(content: dict[str, Json]) -> str:
-    """Return the language that the metadata names, if it is not Python and a name that can be said."""
+    """Return the language that the metadata names, if it is not Python and its name can be shown."""
     metadata = content.get("metadata")
     for key, field in (("language_info", "name"), ("kernelspec", "language")):
         described = metadata.get(key) if isinstance(metadata, dict) else None
@@ -144,10 +146,10 @@ Json: TypeAlias = Any
 
 MOST_CELLS, MOST_CHARACTERS = 2000, 500_000  # so many cells, and so much in one of them
 LARGEST_ODD, LARGEST_CELL, LARGEST_LANGUAGE = 5_000_000, 5_000_000, 100_000
-"""Bytes of JSON: of a notebook that is not in the form, of the lines of a cell, of what is said about a language."""
+"""Bytes of JSON: of a notebook that is not in the form, of the lines of a cell, of the words about a language."""
 AGAIN = "open it in Jupyter, save it and hand it in again"
 _CLEARED = "clear its outputs (Kernel → Restart & Clear Output), save it and hand it in again"
-_BRACKETS = 1_000_000  # each costs memory, be there nothing between them
+_BRACKETS = 1_000_000  # each costs memory, even with nothing between them
 _TOO_LONG = "#" * (MOST_CHARACTERS + 1)
 """Stands for the text of a code cell that is longer than is read."""
 _NONE = msgspec.Raw(b"null")
@@ -155,7 +157,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class _Cell(msgspec.Struct, gc=False):
-    """A cell: its text is only looked at once it is known how long it is. Version 3 called it `input`."""
+    """A cell. Its text is looked at only when its length is known. Version 3 called it `input`."""
 
     cell_type: Literal["code", "markdown", "raw", "heading"]
     source: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -181,7 +183,7 @@ class _Book(msgspec.Struct):
 
 
 def parsed(data: bytes) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Return what is needed of a notebook's JSON, and what staff should know of how it was read."""
+    """Return the needed fields of a notebook's JSON, and notes for staff on how it was read."""
     found = _in_form(data.removeprefix(_BOM))
     if found is not None:
         return found, ()
@@ -221,13 +223,13 @@ def _text(cell: _Cell) -> Json:
 
 
 def _value(raw: msgspec.Raw, most: int, instead: Json = None) -> Json:
-    """Return a value in JSON, or what is put in its place if it is larger than is read."""
+    """Return a value in JSON; a replacement if it is larger than is read."""
     text = bytes(raw)
     return json.loads(text, strict=False, parse_int=float) if len(text) <= most else instead
 
 
 def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the text of the file, and what staff should know of how it was come by."""
+    """Return the text of the file, and notes for staff on how it was decoded."""
     if not data.strip():
         raise Refusal(f"the notebook is empty: {AGAIN}")
     encoding = json.detect_encoding(data)

@@ -1,7 +1,7 @@
 """Reads folders and files that were handed in, on the disk or in an archive, and never follows a link.
 
-Nothing here runs or parses Python. Two kinds of trouble are told apart. `Unreadable`: what the person at the keyboard
-asked for cannot be read. `Refusal`: what a student handed in cannot be graded; its text is safe to show.
+Nothing here runs or parses Python. There are two kinds of errors. `Unreadable`: a path that the person at the keyboard
+named cannot be read. `Refusal`: a student's submission cannot be graded; its text is safe to show.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FILE, FOLDER = "file", "folder"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing in a folder: a file, a folder, or what else it is ("symbolic link", "named pipe")."""
+    """One thing in a folder: a file, a folder, or another kind ("symbolic link", "named pipe")."""
 
     name: str
     kind: str
@@ -30,15 +30,15 @@ class Item:
 
 
 class Place(Protocol):
-    """A folder that can be looked into; nothing is ever written, and no link is followed."""
+    """A folder that can be looked into. Nothing is ever written, and no link is followed."""
 
     @property
     def origin(self) -> str:
-        """Return its name as a person would say it, fit to be shown."""
+        """Return its name as a person would say it, safe to be shown."""
         ...
 
     def items(self) -> list[Item]:
-        """Return the things that lie directly in it, sorted by name. Raise Refusal if it cannot be listed."""
+        """Return the things that are directly in it, sorted by name. Raise Refusal if it cannot be listed."""
         ...
 
     def enter(self, name: str) -> Place: ...
@@ -53,7 +53,7 @@ _READ_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOC
 
 
 class Unreadable(Exception):
-    """The file that was named cannot be read; the text is one sentence with the next step."""
+    """Raised if the file that was named cannot be read; the text is one sentence with the next step."""
 
 
 class Refusal(Exception):
@@ -107,7 +107,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Looked into without following a link."""
+    """A folder on the disk, looked into without following a link."""
 
     path: Path
     origin: str
@@ -128,14 +128,14 @@ class Folder:
     def read(self, name: str, most: int) -> bytes:
         try:
             return read(self.path / name, most)
-        except Unreadable as why:  # its words are for whoever named the path: the student did not
+        except Unreadable as why:  # its words are for the person who named the path, not for the student
             raise Refusal(f"{show(name)} could not be read where it is kept: tell your instructor") from why
 
 
 def _item(entry: os.DirEntry[str]) -> Item:
     try:
         status = entry.stat(follow_symlinks=False)
-    except OSError:  # it has just vanished; whoever reads it is told so
+    except OSError:  # it has just vanished, which is reported when it is read
         return Item(entry.name, FILE)
     return Item(entry.name, _KINDS.get(stat.S_IFMT(status.st_mode), "device"), status.st_mtime)
 
@@ -157,7 +157,7 @@ class Budget:
     def __init__(self) -> None:
         self._left = MOST_BYTES
         self.is_spent = False
-        """True if more was to be read than is allowed."""
+        """True if a read would have gone beyond the limit."""
 
     def read(self, place: Place, name: str, most: int) -> bytes:
         """Return the bytes of a file; TooLarge if it has more than `most`, TooMuchToRead if no more may be read."""
@@ -171,7 +171,7 @@ class Budget:
                 raise TooMuchToRead from None
             raise
         except Refusal:
-            self._left -= allowed  # so much may have been read before it turned out to be damaged
+            self._left -= allowed  # so much may have been read before the damage was found
             raise
         self._left -= len(content)
         return content

@@ -1,4 +1,4 @@
-"""Sources without a platform: one file, one submission in a folder, a file or a folder for each student."""
+"""Reads sources without a platform: one file, one submission in a folder, a file or a folder for each student."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def visible(items: list[Item]) -> list[Item]:
 
 
 def passed_over(place: Place, items: list[Item]) -> list[Item]:
-    """Return what would be somebody's submission, but for the dot that its name begins with."""
+    """Return the items that would be submissions if their names did not begin with a dot."""
     hidden = [item for item in items if item.name.startswith(".") and not is_junk(item.name)]
     return [item for item in hidden if item.kind == FOLDER or ending(item.name)]
 
 
 def single(place: Place, items: list[Item], homework: Homework) -> Collection | None:
-    """Return a folder that holds the wanted file itself as one submission, unless it holds other students' work too.
+    """Return a folder that holds the wanted file itself as one submission, unless it holds other students' work, too.
 
-    Most of the folder decides: one student who names a file like the homework does not make a class one submission.
+    Most of the folder decides. One student who names a file like the homework does not make a class one submission.
     """
     programs = [item for item in items if item.kind != FOLDER and ending(item.name)]
     if not _of_one_student([nfc(item.name) for item in programs], homework):
@@ -79,7 +79,7 @@ def by_student(place: Place, items: list[Item], homework: Homework) -> Collectio
 
 
 def by_name(place: Place, items: list[Item], homework: Homework) -> Collection:
-    """Return what may be a student's by its own name, and what is nobody's."""
+    """Return the items that may be a student's by their own name, and those that are nobody's."""
     folders = [item for item in items if item.kind == FOLDER]
     files: dict[tuple[str, int], list[Item]] = defaultdict(list)
     ignored = []
@@ -134,7 +134,7 @@ def holds_somewhere(place: Place, folder: Item, homework: Homework) -> bool:
             return True
         programs = [found for found in files if ending(found.name) and found.item.kind == FILE]
         return any(defines_enough(found, homework) for found in programs[:MOST_READ])
-    except Refusal:  # it has too much in it to be looked through: whoever loads it says so
+    except Refusal:  # it has too much in it to be looked through, and is refused when it is loaded
         return True
 
 
@@ -144,7 +144,7 @@ def is_named_as_wanted(name: str, homework: Homework) -> bool:
 
 
 def contents(place: Place) -> list[Item]:
-    """Return the items of a student's folder; none if it cannot be listed, which is told when it is loaded."""
+    """Return the items of a student's folder; none if it cannot be listed, which is reported when it is loaded."""
     try:
         return place.items()
     except Refusal:
@@ -152,7 +152,7 @@ def contents(place: Place) -> list[Item]:
 
 
 def _is_handed_in(place: Place, item: Item, homework: Homework) -> bool:
-    """Return whether a file is somebody's submission: no list or licence, and no starter."""
+    """Return whether a file may be somebody's submission: it is no list or licence, and no starter."""
     if key(stem(item.name)) in _NOT_A_STUDENT:
         return False
     if item.name in (homework.file, homework.notebook):
@@ -161,7 +161,7 @@ def _is_handed_in(place: Place, item: Item, homework: Homework) -> bool:
 
 
 def _is_starter(place: Place, item: Item, homework: Homework) -> bool:
-    """Return whether nothing in a file is written yet. A file that cannot be read is somebody's, who is told so."""
+    """Return whether nothing in a file is written yet. A file that cannot be read counts as work."""
     try:
         return unfinished(File((item.name,), place, item).read()) >= len(homework.wanted)
     except Refusal:
@@ -174,14 +174,14 @@ def of_folder(place: Place, item: Item) -> Entry:
 
 
 def _files(place: Place, items: list[Item], homework: Homework, name: str) -> Entry:
-    """Return an entry of files that are named after their student: they stand for the expected ones."""
+    """Return an entry of files that are named after their student. They stand for the files with the expected names."""
     pieces = tuple(Piece(place, item, (_called(item, homework),)) for item in items)
     origin = ", ".join(f"{place.origin}/{show(item.name)}" for item in items)
     return named(name or items[0].name, origin, Pieces(pieces))
 
 
 def named(name: str, origin: str, source: Source) -> Entry:
-    """Return an entry of which nothing is known but the name somebody gave it."""
+    """Return an entry of which only a name is known."""
     identity = safe_id(name)
     submission = Submission(id=identity, students=(Submitter(identity, show(name)),), origin=origin)
     return Entry(submission, source)
