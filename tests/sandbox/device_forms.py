@@ -248,6 +248,7 @@ KEPT: dict[str, Form] = {
     "as_subclass and back": lambda x: (x.as_subclass(Own) * 2).as_subclass(torch.Tensor),
     "jit.script": scripted,
     "jit.script of a module": lambda x: torch.jit.script(nn.Linear(4, 2, device=x.device))(x),
+    "torch.compile": lambda x: torch.compile(lambda y: y + torch.zeros(4, device=y.device), backend="eager")(x),
     "from_pretrained": lambda x: nn.Embedding.from_pretrained(x)(torch.tensor([0, 2], device=x.device)),
     "a layer on its device": lambda x: nn.Linear(4, 2, device=x.device)(x),
     "a module moved": lambda x: Holder().to(x.device)(x),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import subprocess
 import sys
@@ -153,6 +154,17 @@ class TestCannotFollow:
     def test_is_said(self, form: Form) -> None:
         with pytest.raises(pretended.CannotFollow):
             run(form)
+
+    def test_earlier_refusal_is_not_blamed(self) -> None:
+        """Code that has an answer to a refusal, and fails for another reason, is told that reason."""
+
+        def careful(x: torch.Tensor) -> torch.Tensor:
+            with contextlib.suppress(RuntimeError):
+                return x + torch.zeros(4)
+            raise RuntimeError("something else")
+
+        with pytest.raises(RuntimeError, match="something else"):
+            run(careful)
 
 
 def in_a_thread(function: Callable[[], Any]) -> Any:

@@ -45,6 +45,7 @@ _PLAIN_WORDS = {
     "BdbQuit": "a debugger call (breakpoint or pdb.set_trace) was left in the code",
     "ObjectLost": "the process that held this object has ended, and the object with it",
     "SignatureMismatch": NOT_AS_NAMED,
+    "CannotFollow": "does what the pretended device cannot follow",
 }
 
 _CODES = {

@@ -54,9 +54,8 @@ def put(tensor: torch.Tensor) -> torch.Tensor:
     """Return a tensor on the device, with the same numbers in the same memory."""
     if tensor.device == THERE:
         return tensor
-    if tensor.layout is torch.sparse_coo:
+    if tensor.layout is not torch.strided:
         return _sparse(tensor, put)
-    _require_plain(tensor)
     if tensor._is_zerotensor():  # forward-mode AD has zeros without any memory
         tensor = tensor.clone()
     numbers = tensor.untyped_storage()
@@ -71,9 +70,8 @@ def fetch(tensor: torch.Tensor) -> torch.Tensor:
     """Return a tensor in main memory, with the same numbers in the same memory."""
     if tensor.device != THERE:
         return tensor
-    if tensor.layout is torch.sparse_coo:
+    if tensor.layout is not torch.strided:
         return _sparse(tensor, fetch)
-    _require_plain(tensor)
     storage = tensor.untyped_storage()
     numbers = getattr(storage, _NUMBERS, None)
     if numbers is None:
@@ -113,6 +111,8 @@ def _over(storage: torch.UntypedStorage, like: torch.Tensor) -> torch.Tensor:
 
 
 def _sparse(tensor: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    if tensor.layout is not torch.sparse_coo:
+        raise CannotFollow("the pretended device has dense tensors and sparse ones in COO format only")
     made: torch.Tensor = torch.ops.aten._sparse_coo_tensor_with_dims_and_tensors(
         tensor.sparse_dim(),
         tensor.dense_dim(),
@@ -126,11 +126,6 @@ def _sparse(tensor: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]
     return made
 
 
-def _require_plain(tensor: torch.Tensor) -> None:
-    if tensor.layout is not torch.strided or tensor.is_nested or tensor.is_quantized:
-        raise CannotFollow("the pretended device has dense tensors and sparse ones in COO format only")
-
-
 @contextmanager
 def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
     """Have the device inside this block, and these modules on it; afterwards they are as if nothing had been."""
@@ -139,6 +134,7 @@ def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
     before = [(entries, dict(entries)) for dictionaries in own for entries in dictionaries]
     operators = _Operators()  # type: ignore[no-untyped-call]
     functions = _Functions(operators)
+    reducers: Any = {kind: how for kind, how in copyreg.dispatch_table.items() if kind is torch.Tensor}
     copyreg.pickle(torch.Tensor, _reduced)
     try:
         compiled = _instead(torch.jit.ScriptModule, "_apply", _do_not_move)  # its tensors are held by C++
@@ -147,9 +143,12 @@ def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
                 module.to(THERE)
             yield
     except RuntimeError as error:
-        raise operators.refused or error from None
+        if operators.refused is not None and "TorchScript" in str(error):
+            raise operators.refused from error
+        raise
     finally:
         copyreg.dispatch_table.pop(torch.Tensor, None)
+        copyreg.dispatch_table.update(reducers)
         if modules:
             for pair in reversed(functions.moved):
                 torch._C._swap_tensor_impl(*pair)
@@ -202,7 +201,7 @@ class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         given = tensors_in((*args, *kwargs.values()))
         away = any(tensor.device == THERE for tensor in given)
         target = kwargs.get("device")
-        if not away and target != THERE and self.generator is None:
+        if not (away or target == THERE or self.generator):
             return func(*args, **kwargs)
         if _is_made_of_others(func):  # such an operator arrives from below autograd only
             with self:
