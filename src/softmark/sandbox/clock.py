@@ -1,9 +1,11 @@
-"""End a call in this very process that takes too long, or that its user stops with Ctrl-C. Level `none` only.
+"""Ends a call in this very process that takes too long, or that its user stops with Ctrl-C. Level `none` only.
 
-A timer interrupts the program every so often; when the time is up, its handler raises in the student's code, and again
-at every tick until the code gives up, for it may catch anything. The same holds for Ctrl-C. Only Python code can be
-stopped like this: what hangs in a C library hangs until it returns. While a debugger is at work the clock stands still.
-Signals come to the main thread only, so in another one, as on a system without this timer, nothing is limited.
+A timer interrupts the program again and again. When the time is up, its handler raises in the student's code, and again
+at every tick until the code ends, because the code may catch any exception. The same holds for Ctrl-C. Only Python code
+can be stopped like this: a call of a C library that hangs goes on until it returns. While a debugger is at work, the
+clock stands still.
+
+Signals come to the main thread only. So in another thread, as on a system without this timer, nothing is limited.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ class Stopped(BaseException):
 
 
 class Clock:
-    """The time that one call has taken so far, of the processor's and of the clock on the wall."""
+    """The time that one call has taken so far, of the processor's and on the clock."""
 
     def __init__(self, cpu_seconds: float, wall_seconds: float) -> None:
         self._cpu_allowed, self._wall_allowed = cpu_seconds, wall_seconds

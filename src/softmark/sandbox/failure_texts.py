@@ -1,7 +1,8 @@
-"""Turn what happened to a student's process into one clear sentence. Trusted side; its input is not.
+"""Turns the failure of a student's process into one clear sentence. It runs on the trusted side, and its input is not
+trusted.
 
-A sentence (`fact`) is put together from our words and from names on our lists only. An exception's message goes into
-`detail`, because it may repeat the hidden inputs that the code was given. Any other text of the worker's is for staff.
+A sentence (`fact`) consists of our words and of names on our lists only. An exception's message goes into `detail`,
+because it may repeat the hidden inputs that the code was given. Any other text of the worker's is for staff.
 
 The worker says in its own words why a value cannot be sent (wire/values.py, wire/packer.py). The beginning of those
 words chooses a sentence here; nothing else of them is repeated.
@@ -125,13 +126,13 @@ def failed_reply(reply: FailedReply, request: Request | None) -> StudentFailure:
 
 
 def _asked_for(request: Request | None) -> str:
-    """Return the name that a call is about; what a worker says that it was asked for is not repeated."""
+    """Return the name that a call is about. The name that the worker gives is not repeated."""
     target = (request.method or request.target) if isinstance(request, Call) else ""
     return target if isinstance(target, str) else ""
 
 
 def malformed(what: str) -> StudentFailure:
-    """Return the failure of a process whose reply is none."""
+    """Return the failure of a process whose reply has no valid form."""
     return StudentFailure(
         Category.CRASH,
         "the code interfered with its own process: no proper answer came back",

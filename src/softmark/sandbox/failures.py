@@ -1,4 +1,4 @@
-"""The exceptions for failures between the two sides, by whose fault they are."""
+"""Defines the exceptions for failures between the two sides, by whose fault they are."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from softmark.sandbox.wire import Raised
 
 
 class GraderFault(Exception):
-    """The grader itself failed: said so, never counted as a student's zero."""
+    """Raised if the grader itself failed. It is reported as such, and never counted as a student's zero."""
 
 
 class SandboxLost(GraderFault):
-    """No further student process can be started here: the engine must be replaced."""
+    """Raised if no further student process can be started here: the engine must be replaced."""
 
 
 class Disturbed(GraderFault):
-    """Another program of this machine spoilt what was observed. In a fresh process it may go well."""
+    """Raised if another program of this machine spoilt what was observed. A fresh process may do better."""
 
 
 class UnsendableRequest(GraderFault):
-    """A hidden test passes a value that cannot be sent to a student process."""
+    """Raised if a hidden test passes a value that cannot be sent to a student process."""
 
 
 @dataclass(eq=False)  # not frozen: Python writes tracebacks into exceptions
 class StudentFailure(Exception):
-    """The student's code gave no answer. `category` and `code` say why to the program, the rest says it to people.
+    """Raised if the student's code gave no answer. `category` and `code` tell the program why, the rest tells people.
 
-    `fact` is one sentence that is safe to show: it never repeats text the student's code could fill with hidden
-    inputs. `detail` may (an exception's own message); who sees it is decided by the test's visibility. Each text is cut
-    to `LONGEST_TEXT`: it may be a worker's, and it is kept in every verdict.
+    `fact` is one sentence that is safe to show: it never repeats text that the student's code could fill with hidden
+    inputs. `detail` may repeat such text (an exception's own message); the test's visibility decides who sees it. Each
+    text is cut to `LONGEST_TEXT`, because it may be a worker's, and it is kept in every verdict.
     """
 
     category: Category

@@ -1,9 +1,10 @@
-"""Level `none` in a child of this process: a student's own code on the student's own machine, with limits of time.
+"""Runs a student's own code in a child of this process, on the student's own machine, with limits of time (level
+`none`).
 
-No walls: the child may do whatever its user may. But it can be ended from outside, so an endless loop, a call of a C
-library that never returns, a crash and an exit are told as they are in grading, and Ctrl-C ends the check at once. The
-child has this process's terminal: what it prints is seen, and a debugger may be used. Once a debugger was started, the
-time is no longer limited.
+There are no walls: the child may do all that its user may. But it can be ended from outside. So an endless loop, a call
+of a C library that never returns, a crash and an exit are told as they are in grading, and Ctrl-C ends the check at
+once. The child has this process's terminal: its prints are seen, and a debugger may be used. Once a debugger has
+started, the time is no longer limited.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Level `none`: the student's code in this very process, for a notebook, or where no child can be had (in_child.py).
+"""Runs a student's code in this very process (level `none`): for a notebook, or where no child can be had
+(in_child.py).
 
-The same requests and replies as everywhere, through the same wire format, so that what a student sees at home is what
-the grader will see; only the process and its walls are missing.
+Requests, replies and the wire format are the same as everywhere, so students see at home what the grader will see. Only
+the process and its walls are missing.
 """
 
 from __future__ import annotations

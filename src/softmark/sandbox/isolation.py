@@ -1,6 +1,6 @@
-"""Open student processes at the isolation level that was asked for, and find out which level this machine reaches.
+"""Opens student processes at the isolation level that was asked for, and finds out which level this machine reaches.
 
-Nothing is graded below the level that was asked for: `ForkedSandbox.open` never weakens a wall to get going.
+Nothing is graded below the level that was asked for: `ForkedSandbox.open` never leaves out a wall.
 """
 
 from __future__ import annotations

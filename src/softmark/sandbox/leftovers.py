@@ -1,13 +1,13 @@
-"""End every process that came of one worker: its children, their children, and what detached itself from them.
+"""Ends every process that came of one worker: its children, their children, and those that detached themselves.
 
-A process cannot leave what it is found by. With a user id of its own that is the id: a helper takes it and sends one
-kill(-1), which the kernel delivers to every process of that user at once, so forking cannot outrun it. The helper is
-no process of that user itself: its real and saved ids are a spare id, and the kernel permits a signal if the sender's
-real or effective id is the target's real or saved one. So the helper reaches the worker's processes, and a leftover
-that calls kill(-1) without end does not reach the helper. Without a user id of its own it is the process group, which
+They are found by something that a process cannot change. If the worker has a user id of its own, that is the id. A
+helper takes the id and sends one kill(-1), which the kernel delivers to every process of that user at once, so forking
+cannot outrun it. The real and saved ids of the helper are a spare id. The kernel permits a signal if the sender's real
+or effective id is the target's real or saved one. So the helper reaches the worker's processes, and a leftover that
+calls kill(-1) without end does not reach the helper. Without a user id of its own it is the process group, which
 seccomp lets nobody leave, and, where there is no seccomp, the tree of processes below the zygote.
 
-Every wait here has an end. A process that is not gone by then, because the kernel cannot end it, is told of.
+Every wait here has an end. If the kernel cannot end a process by then, the caller is told.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def end_user(owner: Owner, until: float) -> None:
 
 
 def end_orphans(worker: int, owner: Owner | None, until: float) -> bool:
-    """Kill what is left of a worker whose zygote has died; return whether nothing is. Nobody here can reap it."""
+    """Kill the rest of a worker whose zygote has died. Return whether nothing is left. Nobody here can reap it."""
     if owner is None:
         end_group(worker)
         return True

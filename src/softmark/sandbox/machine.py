@@ -1,7 +1,8 @@
 """Says what this machine has: its memory, divided among student processes, and a directory for temporary files.
 
-A container's own limit would end whatever the kernel picks. Workers are what it picks first (walls.py), but one
-student's worker may be picked for another's greed. So the trusted side and all workers at their limit fit in together.
+If a container exceeds its own limit, the kernel ends one of its processes. It picks workers first (walls.py), but it
+may pick one student's worker because of another's greed. So the limits leave room for the trusted side and all workers
+together.
 """
 
 from __future__ import annotations

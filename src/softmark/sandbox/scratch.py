@@ -1,11 +1,11 @@
-"""A worker's private directory: made for it, filled with the submission's files, and deleted without trust.
+"""Makes a worker's private directory, fills it with the submission's files, and deletes it without trust.
 
-The student's code owns what is in there and may have filled it with links, a million files, a thousand nested
-directories or names that are not text. So deleting goes by directory descriptors, follows no link, recurses nowhere,
-and works on byte names. What is in it while the worker lives is counted in disk.py.
+The student's code owns its contents, and may have filled it with links, a million files, a thousand nested directories
+or names that are not text. So deleting goes by directory descriptors, follows no link, recurses nowhere, and works on
+byte names. disk.py counts what is in it while the worker lives.
 
-A run holds a lock on its root, which the kernel releases however the run ends; so the next one can tell, and clears,
-what a killed one left.
+A run holds a lock on its root, which the kernel releases however the run ends. So the next run can recognise the root
+of a killed run, and clears it.
 """
 
 from __future__ import annotations

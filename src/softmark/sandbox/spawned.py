@@ -1,8 +1,8 @@
-"""Level `process` where there is no fork: a worker started as a program of its own, with no walls.
+"""Starts a worker as a program of its own, with no walls: level `process` where there is no fork.
 
-The frames travel over its standard input and output; before any student code runs, the worker moves them out of the
-way, so that what the student prints goes to the standard error pipe. A thread reads each pipe, because on the systems
-this is for a pipe cannot be waited for otherwise. Starting one costs an `import torch`; only wall time is limited.
+The frames travel over its standard input and output. Before any student code runs, the worker moves these elsewhere, so
+that the student's prints go to the standard error pipe. A thread reads each pipe, because these systems have no other
+way to wait for a pipe. A start costs an `import torch`; only time on the clock is limited.
 """
 
 from __future__ import annotations

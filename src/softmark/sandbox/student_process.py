@@ -1,9 +1,9 @@
-"""A student's process as the trusted side sees it: one request goes out, one checked reply comes back.
+"""Defines a student's process as the trusted side sees it: one request goes out, one checked reply comes back.
 
-An answer is bounded before it is received: sixteen times the bytes of the right answer or of the request, whichever
-is more, and a few megabytes besides (`answer_mb` of a homework). The first bytes of a frame tell its size; of a larger
-one nothing more is read, and the process that sent it is ended. So the trusted side's memory does not depend on what a
-student's code returns.
+An answer is bounded before it is received: sixteen times the bytes of the right answer or of the request, whichever is
+more, and a few megabytes besides (`answer_mb` of a homework). The first bytes of a frame tell its size. If it is too
+large, nothing more is read, and the process that sent it is ended. So the trusted side's memory does not depend on what
+a student's code returns.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Outgoing:
         return size
 
     def read(self, body: bytes) -> DoneReply:
-        """Return what a reply says; raise StudentFailure if it tells of one, WireError if it is no reply."""
+        """Return what a reply says. Raise StudentFailure if it reports a failure, WireError if it is no reply."""
         try:
             said = wire.unpack(body, replace(wire.CAPS, arrays=self.most_bytes // OF_A_TENSOR))
         except wire.TooMany as many:
@@ -88,7 +88,7 @@ class Outgoing:
         return reply
 
     def limit(self, of_a_test: float, allowed: Allowed) -> float:
-        """Return the limit to name when it is exceeded: of a call that of its test, though less of it was left."""
+        """Return the limit to name in a time-out: of a call, the limit of its test, even if less of it was left."""
         return of_a_test if isinstance(self.request, Call) else allowed.cpu_seconds
 
 

@@ -1,16 +1,16 @@
-"""Warm up the zygote: answer one request of each kind before the first fork, so that workers inherit the caches.
+"""Warms up the zygote: answers one request of each kind before the first fork, so that workers inherit the caches.
 
 A first call costs a millisecond more than the next one: torch looks up its kernels, Python fills its caches, and a
-worker copies each page that this touches. Here that happens before the fork. The homework is the lines below and the
-numbers are ones, so the zygote's memory gets nothing that a worker must not find.
+worker copies each page that this touches. Here that happens before the fork. The homework for this is in the lines
+below, and all numbers are ones, so the zygote's memory gets nothing that a worker must not find.
 
-A gradient is left out where torch is one for graphics cards: it would start a thread for every card.
+There is no gradient where torch is built for graphics cards, because it would start a thread for every card.
 
-`gather` puts a zygote's memory into large pages. A fork copies, and the child's end frees, one entry for each page: of
-torch's 150 MB that is much of what a worker costs. In pages of 2 MB it is a fraction. The C library's heap is in such
-pages from the start (GLIBC_TUNABLES in walls/), Python's own is not, and what a process writes after a fork is in small
-ones again. The kernel gathers them on request. It takes a tenth of a second or two, and memory that was shared with
-another process is so no longer.
+`gather` puts a zygote's memory into large pages. A fork copies one entry for each page, and the child's end frees it:
+for torch's 150 MB that is much of a worker's cost. With pages of 2 MB it is a fraction. The C library's heap is in such
+pages from the start (GLIBC_TUNABLES in walls/). Python's own heap is not, and memory that a process writes after a fork
+is in small pages again. The kernel gathers them on request. That takes a tenth of a second or two, and memory that was
+shared with another process is not shared afterwards.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Projection(nn.Module):
 
 @cache
 def rehearse() -> None:
-    """Answer one request of each kind, and forget it: random numbers and warnings go on as if nothing had been."""
+    """Answer one request of each kind, and forget it: random numbers and warnings are as before."""
     chance = random.getstate(), np.random.get_state(), torch.get_rng_state()
     module = types.ModuleType("rehearsal")
     module.__dict__.update(scores=_scores, Projection=_Projection)
@@ -89,7 +89,7 @@ _LARGE = 2 << 20
 
 
 def gather() -> None:
-    """Put this process's own memory into large pages; where the kernel will not, everything stays as it is."""
+    """Put this process's own memory into large pages. If the kernel refuses, everything stays as it is."""
     madvise = ctypes.CDLL(None).madvise
     for start, end in list(_own_memory()):
         madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_COLLAPSE)

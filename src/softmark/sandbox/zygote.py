@@ -56,7 +56,7 @@ from softmark.sandbox.warm_up import gather, rehearse
 _PACKET = 65536
 _PR_SET_CHILD_SUBREAPER = 36
 _PROGRAM = ("-m", "softmark.sandbox.zygote")
-_MANY = 20  # after this many workers a tenth of a second pays that makes each further one cheaper
+_MANY = 20  # after this many workers, gathering is worth its tenth of a second
 PATIENCE = 20.0
 """Seconds that the end of a worker, or of all it left behind, may take after SIGKILL."""
 _BLOCK = 512  # bytes, the unit of ru_oublock
@@ -150,7 +150,7 @@ class Zygote:
         return reply
 
     def _bury(self) -> None:
-        """End a zygote that does not answer, and the worker that it can end no more."""
+        """End a zygote that does not answer, and the worker that it cannot end any more."""
         worker, self._worker = self._worker, None
         os.kill(self.pid, signal.SIGKILL)  # not reaped yet, so its number cannot be another's
         if worker is not None:
@@ -164,7 +164,7 @@ class Zygote:
         os.waitpid(self.pid, 0)
 
     def hand_over(self) -> None:
-        """Keep no end of it in this process: it is another's now, and ends with that one's end."""
+        """Close this process's ends of it. The zygote belongs to another process now, and ends with that one."""
         self._control.close()
 
 

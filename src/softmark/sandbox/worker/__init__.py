@@ -1,13 +1,13 @@
-"""The student's side: one process, one submission, behind walls. Nothing it says is believed, only judged.
+"""The student's side: one process, one submission, behind walls. Its replies are judged, and never believed.
 
 It holds a copy of the submission, and torch. It never holds a test, a reference, an expected value, a weight or a
 secret. So it may run anything.
 
 It answers the requests of wire/protocol.py on one stream, strictly one reply to one request. A reply to a call may ask
-for something; the next request is the answer, and the call goes on (stand_ins.py). The first message (ready,
-or which wall failed) answers no request. A reply that cannot be packed (an object that is not a plain value) becomes a
-failure of kind "type" that names it. Python here is the student's to corrupt: if this loop breaks, the trusted side
-sees a missing or a malformed reply, which costs that test and nothing else.
+for something; the next request is the answer, and the call goes on (stand_ins.py). The first message (ready, or which
+wall failed) answers no request. A reply that cannot be packed (an object that is not a plain value) becomes a failure
+of kind "type" that names it. The student's code can corrupt all Python here. If this loop breaks, the trusted side sees
+a missing or a malformed reply, which costs that test and nothing else.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Run a student's file so that an import which fails costs only what uses it. Runs in the worker.
+"""Runs a student's file so that an import which fails costs only what uses it. Runs in the worker.
 
-A library that is not installed here (for plots, mostly) must not cost the parts that do without it. So the names that a
-failed import would have set stand for something absent: in a call it raises what the import raised, and a statement
-outside of all functions that stumbles over it is left out, with the names that it would have set. An import within
-`try` is the student's own to handle, and raises as it does everywhere.
+A library that is not installed here (mostly one for plots) must not cost the parts that do not use it. So each name
+that a failed import would have set gets an absent thing as its value. In a call, the absent thing raises the error of
+the import. A statement outside of all functions that fails because of it is left out, with the names that it would have
+set. An import within `try` raises as it does everywhere, because the student handles it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _OF_NOTEBOOKS = ("get_ipython", "display")
 
 
 class Absent:
-    """Stands for something that a failed import did not bring; whatever is done with it raises what that raised.
+    """Stands for something that a failed import did not bring. Every use of it raises the error of the import.
 
-    While a file is loaded, its attributes and items are absent things too: type hints are made of them.
+    While a file is loaded, its attributes and items are absent things, too, because type hints are made of them.
     """
 
     loading = True
@@ -78,7 +78,7 @@ def is_absence(error: BaseException) -> bool:
 
 
 def stand_in(names: Iterable[str], error: Exception, namespace: dict[str, Any]) -> None:
-    """Set those of the names that are not set; what is there already stays."""
+    """Set those of the names that are not set yet."""
     for name in names:
         namespace.setdefault(name, Absent(error))
 

@@ -1,9 +1,9 @@
-"""Run a notebook inside its worker: its cells, in their order, as one module.
+"""Runs a notebook inside its worker: its cells, in their order, as one module.
 
-By default only what defines (statements.py), each statement by itself, so that what fails costs only what it would have
-set: a library that is not installed here, a cell that was left half written. A statement that asks for a name which
-comes further down, as in a notebook whose cells were moved, is tried again after the others. On request the whole
-notebook is run as Jupyter does it; there, what raises ends its cell, and the next one goes on.
+By default only statements that define something are run (statements.py), each by itself. So a statement that fails
+costs only the names that it would have set: a library may not be installed, a cell may be half written. In a notebook
+whose cells were moved, a statement may need a name that is defined further down; it is tried again after the others. On
+request the whole notebook is run as Jupyter does it: an exception ends its cell, and the next cell goes on.
 
 IPython's own lines are blanked out, so that each line keeps its number. A line is looked at only where Python itself
 sees an error, and blanked if it looks like IPython's. So a `%` that goes on an expression, or a `!` inside a text, is
@@ -93,7 +93,7 @@ class CellRun:
         self._note_unset(others, needed, vars(module))
 
     def _run_statements(self, statements: list[Statement], namespace: dict[str, Any]) -> None:
-        """Run each statement in its turn, and those that lacked a name again as long as that gets any further."""
+        """Run each statement in its turn. Repeat those that lacked a name, as long as some of them succeed."""
         latest: dict[str, int] = {}
         waiting = list(enumerate(statements))
         while waiting:

@@ -1,8 +1,8 @@
-"""A student's exception as data: its class, its message, and the student's own lines. Made in the worker.
+"""Turns a student's exception into data: its class, its message, and the student's own lines. Runs in the worker.
 
-The object is the student's: its class may lie about its name, its message may loop or print for ever. The class name
-is read past any metaclass; the message is made here, under the worker's limits, and cut. The notes name the libraries
-of TELLING that the exception passed through: they tell what the student's line was about.
+The object is the student's: its class may lie about its name, its message may loop or print for ever. The class name is
+read past any metaclass. The message is made here, under the worker's limits, and cut. The notes name the libraries of
+TELLING that the exception passed through, because they tell what the student's line was about.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TELLING = (
     *("argparse", "concurrent.futures.process", "multiprocessing", "socket", "subprocess", "urllib"),
     *("torch._dynamo", "torch._inductor", "torch.hub", "torch.multiprocessing", "torch.utils.data.dataloader"),
 )
-"""Modules that tell what was tried when it failed: a missing permission alone does not say of what."""
+"""Modules that tell what the code tried when it failed. A missing permission alone does not tell that."""
 
 
 def describe(error: BaseException, scratch: str) -> Raised:
@@ -35,7 +35,7 @@ def describe(error: BaseException, scratch: str) -> Raised:
 
 
 def is_memory(error: BaseException) -> bool:
-    """Return whether it says that memory was refused: Python's own error, torch's wording, or the system's number."""
+    """Return whether memory was refused: Python's own error, torch's wording, or the system's number says so."""
     if isinstance(error, MemoryError):
         return True
     if type(error) is OSError:

@@ -1,7 +1,7 @@
-"""Put back what a student's code may have changed globally, before each test, inside the worker.
+"""Puts back what a student's code may have changed globally, before each test, inside the worker.
 
-A convenience for honest code (a default dtype set in part 1 must not spoil part 4), not a wall: a test that fails in a
-worker another part has used is judged again in a fresh one.
+This helps honest code (a default dtype set in part 1 must not spoil part 4), and is no wall. A test that fails in a
+worker that another part has used is judged again in a fresh one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Find the statements of a notebook that define something, and what each of them sets and needs. Runs in the worker.
+"""Finds the statements of a notebook that define something, and what each of them sets and needs. Runs in the worker.
 
-A notebook is a lab book: between the definitions stand experiments, plots, prints and training runs. What grading wants
-of it are its imports, functions and classes, and those assignments that one of these needs: a constant that a function
-uses must be there, and a training run must not be repeated. So an assignment is run if what it sets is needed, directly
-or through another one, and if its value calls no function of the notebook's own that loops, and nothing of an object
-that was made with something of its own (to make one is allowed).
+A notebook is a lab book: there are experiments, plots, prints and training runs between the definitions. Grading needs
+its imports, functions and classes, and the assignments that one of these needs. A constant that a function uses must be
+there, and a training run must not be repeated. So an assignment is run if its name is needed, directly or through
+another one, and if its value takes no long time. The value may call no function of the notebook's own that loops, and
+nothing of an object that was made with something of the notebook's own. (To make such an object is allowed.)
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class NotebookNames:
                 self._note_made(_stored(node), node.value)
 
     def may_run(self, expression: ast.expr | None) -> bool:
-        """Return whether nothing in it may take long, as far as one can see."""
+        """Return whether nothing in it may take long, as far as the code shows."""
         return expression is None or all(self._is_harmless(node) for node in _evaluated(expression))
 
     def _note_made(self, names: set[str], value: ast.expr) -> None:
