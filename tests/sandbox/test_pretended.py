@@ -155,6 +155,18 @@ class TestCannotFollow:
         with pytest.raises(pretended.CannotFollow):
             run(form)
 
+    def test_refusal_behind_another_exception_is_told(self) -> None:
+        """Code that turns a refusal into an exception of its own is told the refusal."""
+
+        def wrapped(x: torch.Tensor) -> torch.Tensor:
+            try:
+                return x + torch.zeros(4)
+            except RuntimeError as error:
+                raise ValueError("no good input") from error
+
+        with pytest.raises(RuntimeError, match="same device"):
+            run(wrapped)
+
     def test_earlier_refusal_is_not_blamed(self) -> None:
         """Code that has an answer to a refusal, and fails for another reason, is told that reason."""
 

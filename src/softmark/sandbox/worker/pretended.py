@@ -113,7 +113,7 @@ def _over(storage: torch.UntypedStorage, like: torch.Tensor) -> torch.Tensor:
 def _sparse(tensor: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
     if tensor.layout is not torch.sparse_coo:
         raise CannotFollow("the pretended device has dense tensors and sparse ones in COO format only")
-    made: torch.Tensor = torch.ops.aten._sparse_coo_tensor_with_dims_and_tensors(
+    return torch.ops.aten._sparse_coo_tensor_with_dims_and_tensors(  # type: ignore[no-any-return]
         tensor.sparse_dim(),
         tensor.dense_dim(),
         tensor.shape,
@@ -123,7 +123,6 @@ def _sparse(tensor: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]
         device=indices.device,
         is_coalesced=tensor.is_coalesced(),
     )
-    return made
 
 
 @contextmanager
@@ -142,8 +141,8 @@ def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
             for module in modules:
                 module.to(THERE)
             yield
-    except RuntimeError as error:
-        if operators.refused is not None and "TorchScript" in str(error):
+    except Exception as error:
+        if operators.refused is not None and error is not operators.refused and _hides(error, operators.refused):
             raise operators.refused from error
         raise
     finally:
@@ -155,6 +154,15 @@ def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
             for entries, kept in before:
                 entries.clear()
                 entries.update(kept)
+
+
+def _hides(error: BaseException | None, refused: RuntimeError) -> bool:
+    """Return whether an exception was raised for a refusal. TorchScript keeps the words of another for itself."""
+    if type(error) is RuntimeError and "TorchScript" in str(error):
+        return True
+    while error is not None and error is not refused:
+        error = error.__cause__ or error.__context__
+    return error is refused
 
 
 @contextmanager
@@ -228,16 +236,12 @@ def _on_numbers(
     func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[torch.Tensor], place: torch.device
 ) -> Any:
     """Run an operator on the numbers of tensors, and return the result in its place."""
-    inside = [(tensor, fetch(tensor)) for tensor in given]
-    numbers = {id(tensor): one for tensor, one in inside}
-    originals = {id(one): tensor for tensor, one in inside}
-
-    def number(tensor: torch.Tensor) -> torch.Tensor:
-        return numbers[id(tensor)]
-
-    value = func(*[mapped(arg, number) for arg in args], **{name: mapped(arg, number) for name, arg in kwargs.items()})
+    inside = {id(tensor): (tensor, fetch(tensor)) for tensor in given}
+    originals = {id(one): tensor for tensor, one in inside.values()}
+    args, named = mapped((args, tuple(kwargs.values())), lambda tensor: inside[id(tensor)][1])
+    value = func(*args, **dict(zip(kwargs, named, strict=True)))
     if func._schema.is_mutable:
-        for tensor, one in inside:
+        for tensor, one in inside.values():
             _take_shape(tensor, one)
     if func is torch.ops.aten._pack_padded_sequence.default:
         return put(value[0]), value[1]  # how many sequences there are at each step is counted on the CPU
@@ -250,11 +254,9 @@ def _take_shape(tensor: torch.Tensor, numbers: torch.Tensor) -> None:
     """Give a tensor the shape that an operator has given to its numbers (`squeeze_`, `resize_`, `out=`)."""
     if tensor is numbers or tensor.layout is not torch.strided:
         return
-    known = getattr(tensor.untyped_storage(), _NUMBERS)
-    storage = numbers.untyped_storage()
-    same = known is storage and tensor.untyped_storage().nbytes() >= storage.nbytes()
-    if not same or _geometry(tensor) != _geometry(numbers):
-        tensor.set_(_counterpart(storage), *_geometry(numbers))
+    storage = _counterpart(numbers.untyped_storage())
+    if tensor.untyped_storage() is not storage or _geometry(tensor) != _geometry(numbers):
+        tensor.set_(storage, *_geometry(numbers))
 
 
 def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
