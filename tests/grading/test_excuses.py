@@ -161,6 +161,21 @@ class TestEarlierPart:
         assert lost(result) == OWN
         assert not given(result)
 
+    def test_of_another_that_ran_out_of_time_costs_nothing(self, course: Path, place: Sandbox) -> None:
+        """A test that was not tried, because others of its part took too long in part 1, is tried with stand-ins."""
+        test = (
+            '@number("2.3")\n@weight(1)\ndef test_two_of_nothing(student):\n    """Nothing."""\n'
+            "    agree(student.two, ref.two, torch.zeros(0))\n"
+        )
+        hidden, toml = course / "graders/tiny/test_hidden.py", course / "graders/tiny/homework.toml"
+        hidden.write_text(f"{hidden.read_text()}\n\n{test}")
+        two = 'title = "Part two"\npoints = '
+        toml.write_text(toml.read_text().replace("points = 6", "points = 7").replace(f"{two}2", f"{two}3"))
+        empty = "def two(x):\n    return one(x) + 1 if len(x) else x\n"
+        [result] = grade(course, place, SPOILT["hangs"] + empty + THREE)
+        assert lost(result) == OWN
+        assert named(result, "test_two_of_nothing").given == ()
+
     def test_with_subtests(self, course: Path, place: Sandbox) -> None:
         """Each subtest is excused by itself; one that fails in both runs keeps its first words."""
         test = (

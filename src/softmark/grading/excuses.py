@@ -22,6 +22,7 @@ from softmark.grading.answering import Answering
 from softmark.grading.case_run import CaseRun
 from softmark.grading.resolved_names import imported_reference
 from softmark.grading.session import StudentSession
+from softmark.records.verdict import Code
 from softmark.sandbox.failures import SandboxLost
 from softmark.verdict.mistakes import Mistake, Registry
 
@@ -93,5 +94,7 @@ def judge_again(
                     raise error
             given = dict.fromkeys(excuse.functions[name] for name in excuse.functions if name in answering.asked)
             same = dict.fromkeys(excuse.slips[slip.name] for slip in again.context.repeated)
-            # A run that asked nothing and repeated nothing is right by chance: the failure stands.
-            yield run.bettered(again, tuple(given), tuple(same)) if given or same else run
+            not_tried = any(verdict.code == Code.NOT_TRIED for verdict in run.verdicts)
+            # If neither, it is right by chance and the failure stands, but for a test that was not tried before.
+            counts = given or same or not_tried
+            yield run.bettered(again, tuple(given), tuple(same)) if counts else run

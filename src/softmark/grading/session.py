@@ -27,7 +27,7 @@ from softmark.grading.cells import CellReport, require_a_part
 from softmark.grading.own_time import OwnTime
 from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Allowed, Level, Limits, Spent, of_the_whole
-from softmark.records.verdict import Category
+from softmark.records.verdict import Category, Code
 from softmark.sandbox import failure_texts
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.isolation import Sandbox
@@ -223,7 +223,8 @@ class StudentSession:
     def _ready(self) -> StudentProcess:
         """Return the process that is to answer the next question, with the submission loaded."""
         if self._timeouts[self._timed_part] >= _TIMEOUTS_PER_PART:
-            raise StudentFailure(Category.TIMEOUT, "not run: other tests of this part already ran out of time")
+            why = "not run: other tests of this part already ran out of time"
+            raise StudentFailure(Category.TIMEOUT, why, code=Code.NOT_TRIED)
         self.load()
         if self._process is None:
             raise GraderFault("no student process after loading")

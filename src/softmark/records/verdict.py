@@ -63,6 +63,8 @@ class Code(StrEnum):
     ENDLESS_RECURSION = "endless-recursion"
     NOT_PLAIN = "not-plain"
     """The answer is no value that can leave the student's process."""
+    NOT_TRIED = "not-tried"
+    """The function was not called, because other tests of the part had run out of time."""
     GRADIENT = "gradient"
     """A gradient is wrong, while the values may be right."""
 
