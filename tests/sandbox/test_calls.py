@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from softmark.sandbox.wire.protocol import Call, PullbackResult
+from softmark.sandbox.wire.protocol import Call, How, PullbackResult
 from softmark.sandbox.worker.calls import SignatureMismatch, perform
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.loading import SubmissionModule
@@ -99,6 +100,41 @@ class TestSignature:
         """The definition that is told is the one the student wrote."""
         with pytest.raises(SignatureMismatch, match=r"defined as \(x, mask\): missing a required argument: 'mask'"):
             call(decorated(lambda x, mask: 0), 1)
+
+
+class Projections(NamedTuple):
+    """Three results by name."""
+
+    q: Any
+    k: Any
+    v: Any
+
+
+class Boastful(list[Any]):
+    """A list that says of itself that it is empty."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (Projections(1, [2], Projections(3, 4, 5)), (1, [2], (3, 4, 5))),
+        (collections.OrderedDict(a=Projections(1, 2, 3)), {"a": (1, 2, 3)}),
+        (collections.Counter("aab"), {"a": 2, "b": 1}),
+        (torch.tensor([2.0, 1.0]).max(0), (torch.tensor(2.0), torch.tensor(0))),
+        (Boastful([1, 2]), [1, 2]),
+    ],
+    ids=["named tuple", "ordered", "counter", "torch's", "boastful"],
+)
+@pytest.mark.parametrize("how", ["plain", "count_ops"])
+def test_named_tuples_and_the_like_are_what_they_hold(value: Any, plain: Any, how: How) -> None:
+    module = types.ModuleType("hw")
+    vars(module)["f"] = lambda: value
+    answer = perform(SubmissionModule(module, Guard([])), Call("f", how=how)).value
+    assert type(answer) is type(plain)
+    assert answer == plain
 
 
 def spoil_nothing(value: Any) -> int:

@@ -25,7 +25,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from softmark.sandbox.wire import Handle, Meta
+from softmark.sandbox.wire import CAPS, Handle, Meta, Unsupported
 from softmark.sandbox.wire.protocol import RESULTS, Call, CallResult
 from softmark.sandbox.worker.devices import CPU, Device, Pretended, map_tensors, tensors_in
 from softmark.sandbox.worker.loading import SubmissionModule
@@ -74,8 +74,10 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
             if isinstance(done["value"], nn.Module):
                 device.settle(done["value"])
             done["value"] = submission.keep(done["value"], call.id)
-        elif device.name != CPU and call.how in _COMPUTES and (owner is not None or tensors_in(given)):
-            device.require(done["value"])
+        else:
+            done["value"] = _in_plain_containers(done["value"])
+            if device.name != CPU and call.how in _COMPUTES and (owner is not None or tensors_in(given)):
+                device.require(done["value"])
         if call.how == "plain":
             done["changed"] = _changed(before, given) if before is not None else {}
     return RESULTS[call.how](**device.fetch(done))
@@ -255,6 +257,23 @@ def _elsewhere(
     with elsewhere.running(modules):
         value = function(*args, **kwargs)
     return {"value": map_tensors(value, lambda tensor: _describe(tensor) if elsewhere.holds(tensor) else tensor)}
+
+
+def _in_plain_containers(value: Any, depth: int = CAPS.depth) -> Any:
+    """Return a value with named tuples and the like as the tuples, lists and dictionaries that they are.
+
+    Only what the base type holds is taken, whatever a class of the student's says of itself.
+    """
+    cls = type(value)
+    if not issubclass(cls, (tuple, list, dict)):
+        return value
+    if not depth:  # a list may hold itself
+        raise Unsupported(f"a value nested too deeply (over {CAPS.depth} levels) cannot be sent")
+    if issubclass(cls, dict):
+        return {key: _in_plain_containers(item, depth - 1) for key, item in dict.items(value)}
+    items = tuple.__iter__(value) if issubclass(cls, tuple) else list.__iter__(value)
+    plain = [_in_plain_containers(item, depth - 1) for item in items]
+    return tuple(plain) if issubclass(cls, tuple) else plain
 
 
 def _describe(tensor: torch.Tensor) -> Meta:
