@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import parametrizations
 
 from softmark.records.verdict import Code
 from softmark.sandbox.failure_texts import from_exception
@@ -205,27 +206,41 @@ class Remembers(nn.Module):
 class TestModules:
     """A module on the device for one call."""
 
-    @pytest.mark.parametrize("make", [Holder, Tied, MovesItself, Remembers])
+    MODULES: dict[str, Callable[[], nn.Module]] = {  # noqa: RUF012
+        "every kind of tensor": Holder,
+        "tied weights": Tied,
+        "moves itself": MovesItself,
+        "keeps a graph": Remembers,
+        "running statistics": lambda: nn.BatchNorm1d(4),
+        "a parametrization": lambda: parametrizations.weight_norm(nn.Linear(4, 4)),
+        "a layer of layers": lambda: nn.TransformerEncoderLayer(4, 2, 8, 0.0),
+        "double precision": lambda: nn.Sequential(nn.Linear(4, 4).double(), nn.Softmax(-1)),
+        "frozen": lambda: nn.Linear(4, 4).requires_grad_(False),
+    }
+
+    @pytest.mark.parametrize("make", **ids(MODULES))
     def test_is_afterwards_as_before(self, make: Callable[[], nn.Module]) -> None:
         """Its tensors are the same objects with their hooks and gradients, and work on the CPU as before."""
         module = make()
-        fresh = copy.deepcopy(module)(example())
-        kept = module.linear(example()) if isinstance(module, Remembers) else None  # a graph that holds parameters
         tensors = [*module.parameters(), *module.buffers()]
+        trained = [tensor for tensor in module.parameters() if tensor.requires_grad]
+        x = example().to(tensors[0].dtype if tensors else torch.float32)
+        fresh = copy.deepcopy(module)(x)
+        kept = module.linear(x) if isinstance(module, Remembers) else None  # a graph that holds parameters
         heard: list[str] = []
-        for tensor in module.parameters():
+        for tensor in trained:
             tensor.register_hook(lambda gradient: heard.append("gradient"))
         with pretended.on([module]):
-            value = module(pretended.put(example()))
-            assert value.device == THERE
+            assert module(pretended.put(x)).device == THERE
             assert {tensor.device for tensor in (*module.parameters(), *module.buffers())} <= {THERE}
         assert all(a is b for a, b in zip([*module.parameters(), *module.buffers()], tensors, strict=True))
-        torch.testing.assert_close(module(example()), fresh)
-        if kept is not None:
-            kept.sum().backward()
-            module(example()).sum().backward()
-            assert heard
-            assert all(tensor.grad is not None for tensor in module.parameters())
+        value = module(x)
+        torch.testing.assert_close(value, fresh)
+        for graph in (kept, value):
+            if graph is not None and graph.requires_grad:
+                graph.sum().backward()
+        assert bool(heard) == bool(trained)
+        assert all(tensor.grad is not None for tensor in trained)
 
     def test_what_it_keeps_on_the_device_is_forgotten(self) -> None:
         """A mask that it made for the call is made anew on the CPU."""

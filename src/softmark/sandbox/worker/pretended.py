@@ -285,8 +285,8 @@ class _Functions(TorchFunctionMode):
 
     def _replace(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
         """Set `tensor.data` to a tensor of the other device: any reference to the tensor sees it there."""
-        if not tensor.is_leaf:
-            raise CannotFollow("only a leaf of the graph can be moved to the pretended device by its .data")
+        if not tensor.is_leaf or nn.parameter.is_lazy(tensor):
+            raise CannotFollow("a tensor that was computed, or has no shape yet, cannot be moved by its .data")
         moved = value.detach().requires_grad_(tensor.requires_grad)
         if tensor.grad is not None:
             moved.grad = tensor.grad.to(value.device)
