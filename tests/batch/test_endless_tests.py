@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from textwrap import indent
 
@@ -95,7 +96,12 @@ class TestOne:
         hang(course, ENDLESS["in C"])
         done = run(hand_in(tmp_path, {"anna": CLASS["anna"]}) / "anna" / FILE, "--json")
         assert done.returncode == 3, done.stderr
-        assert f"{SAID}; {NEXT_STEP}" in done.stdout
+        result = json.loads(done.stdout)
+        assert f"{SAID}; {NEXT_STEP}" in result["staff_notes"]
+        assert [(test["number"], test["outcome"], test["score"]) for test in result["tests"]] == [
+            ("1", "passed", 2.0),
+            ("2", "not_run", 0.0),
+        ]
 
     def test_slow_student_is_not_the_tests_time(self, course: Path, tmp_path: Path) -> None:
         """A test waits for an answer longer than it may take itself, and is not ended for that."""

@@ -15,13 +15,17 @@ from softmark.records.result import Result, grader_error
 Sink = Callable[[Result], None]
 
 
-def grade_file(path: Path, homework: Homework, engine: Engine, sink: Sink | None = None) -> Result:
+def unheard(so_far: Result) -> None:
+    """Do nothing with a result on the way. The engine tells it all the same, so it is kept if the engine breaks."""
+
+
+def grade_file(path: Path, homework: Homework, engine: Engine, sink: Sink = unheard) -> Result:
     """Grade one file as `grade_one` does. Raise Unreadable if the file is not there."""
     (submission,) = collect([path], homework).entries
     return grade_one(submission, homework, engine, sink)
 
 
-def grade_one(submission: Entry, homework: Homework, engine: Engine, sink: Sink | None = None) -> Result:
+def grade_one(submission: Entry, homework: Homework, engine: Engine, sink: Sink = unheard) -> Result:
     """Grade one submission and return the final Result.
 
     `sink` is called with every result on the way, beginning with the one before the first test.
@@ -29,13 +33,11 @@ def grade_one(submission: Entry, homework: Homework, engine: Engine, sink: Sink 
     engine.start()
     job = read_job(submission, homework)
     result = job.result(engine.pending())
-    if sink is not None:
-        sink(result)
+    sink(result)
     if not job.files.refusal:
         try:
             result = engine.submit(job, sink).result()
         except EngineError as failure:
             result = failure.result or grader_error(result, str(failure))
-        if sink is not None:
-            sink(result)
+        sink(result)
     return result

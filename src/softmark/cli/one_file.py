@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from softmark.batch.journal import FILE
-from softmark.batch.one import grade_one
+from softmark.batch.one import grade_one, unheard
 from softmark.batch.other_homework import other_homework
 from softmark.cli.conventions import FAULT
 from softmark.course.homework import Homework
@@ -34,7 +34,7 @@ def grade_and_show(submission: Entry, homework: Homework, engine: Engine, output
     """Grade one submission, print its result and return the exit code."""
     if output is not None and (output / FILE).exists():
         raise UsageError(f"{output} holds the results of a class; choose another folder for one file with -o")
-    sink = None if output is None else partial(_write_results, output=output)
+    sink = unheard if output is None else partial(_write_results, output=output)
     result = grade_one(submission, homework, engine, sink)
     if output is not None:
         with writable(output):
