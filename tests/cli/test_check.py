@@ -177,6 +177,14 @@ class TestCheck:
         assert "`attend` needs `yaml_is_not_here`" in said
         assert "pytest" not in said
 
+    @pytest.mark.parametrize("library", ["nothing_like_it", "pluggy"])
+    def test_import_is_told_once(self, library: str, folder: Path) -> None:
+        """A library that is missing here as well is told by the import that fails, and not in a second note."""
+        (folder / FILE).write_text(f"import {library}\n{SOLUTION}")
+        done = check(folder)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count(f"`{library}`") == 1
+
     def test_import_that_the_homework_allows(self, folder: Path) -> None:
         """What the course has installed for grading is not warned of."""
         handout = folder / "examples.json"

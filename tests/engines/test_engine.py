@@ -16,7 +16,7 @@ from softmark.records.result import Outcome, Result, Status
 from softmark.records.verdict import CodeLine
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import StudentProcess
-from tests.support.course import grade, named, progress, refusal, talk, timeless, write_course
+from tests.support.course import grade, named, progress, references_of, refusal, talk, timeless, write_course
 from tests.support.sandboxes import sandbox
 
 if TYPE_CHECKING:
@@ -366,6 +366,26 @@ class TestRefusals:
         """Hidden tests with an error: one sentence with file and line, and no traceback."""
         why = refusal(write_course(tmp_path, HIDDEN + more, points=[2, 2, 2]), place)
         assert why == f"graders/tiny/test_hidden.py:28: the hidden tests cannot be imported: {says}"
+
+    @pytest.mark.parametrize(
+        ("reference", "line", "says"),
+        [
+            ("undefined\n", 4, "NameError: name 'undefined' is not defined"),
+            ("\nx = = 1\n", 5, "SyntaxError: invalid syntax"),
+            ("import json\nx = json.loads('?')\n", 5, "JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
+        ],
+        ids=["name", "syntax", "inside a library"],
+    )
+    def test_reference_that_cannot_be_imported(
+        self, reference: str, line: int, says: str, place: Sandbox, tmp_path: Path
+    ) -> None:
+        """The place that is named is the innermost line of the course, and not the import that led there."""
+        root = write_course(tmp_path, f"from reference import tiny as ref\n{HIDDEN}", points=[2, 2, 2])
+        functions = "".join(f"def {name}(x): return x\n" for name in ("one", "two", "three"))
+        (root / "reference/tiny.py").write_text(functions + reference)
+        with references_of(root):
+            why = refusal(root, place)
+        assert why == f"reference/tiny.py:{line}: the hidden tests cannot be imported: {says}"
 
     def test_no_tests(self, place: Sandbox, tmp_path: Path) -> None:
         """A homework whose hidden tests are missing: which file is to be written, and what shows how."""

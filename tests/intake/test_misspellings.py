@@ -281,6 +281,16 @@ def test_of_two_that_are_as_far_on_the_newer_counts(newer: str, older: str, tmp_
     assert (handed_in.main, handed_in.notes) == (newer, (f"`{newer}` was graded, not `{older}`: it is the newer one",))
 
 
+def test_of_two_of_the_same_time_python_counts(tmp_path: Path) -> None:
+    """Where nothing tells which is further on, nothing is said of the newer one."""
+    as_folder({f"student/{FILE}": SOURCE, f"student/{NOTEBOOK}": notebook(), f"other/{FILE}": SOURCE}, tmp_path)
+    for name in (FILE, NOTEBOOK):
+        os.utime(tmp_path / "student" / name, (1_000_000, 1_000_000))
+    handed_in = collect([tmp_path], WANTED).entries[1].load(WANTED)
+    why = "both define the same names"
+    assert (handed_in.main, handed_in.notes) == (FILE, (f"`{FILE}` was graded, not `{NOTEBOOK}`: {why}",))
+
+
 def test_a_notebook_full_of_pictures(tmp_path: Path) -> None:
     """It is as large as many are, and no slip."""
     pictures = notebook() + b" " * 10_000_000
