@@ -2,7 +2,7 @@
 
 A tensor of it is an ordinary tensor of torch's "meta" device, which has shapes and no numbers. Its storage carries the
 numbers, as a storage in main memory. While the device is on, a mode below autograd gets every operator: it hands the
-operator the numbers, and puts what comes back on the device. So nothing of Python's has to keep a mark. A view shares
+operator the numbers, and puts what comes back on the device. So no object of Python's has to keep a mark. A view shares
 its storage, and nn.Parameter, Variable, as_subclass, detach, torch.jit.script, vmap and autograd handle a tensor that
 really is elsewhere. Values can be read, so code whose shapes depend on them works.
 
@@ -128,12 +128,13 @@ def _sparse(tensor: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]
 @contextmanager
 def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
     """Have the device inside this block, and these modules on it; afterwards they are as if nothing had been."""
-    inner = [inner for module in modules for inner in module.modules() if not isinstance(inner, torch.jit.ScriptModule)]
+    children = (child for module in modules for child in module.modules())
+    inner = [child for child in children if not isinstance(child, torch.jit.ScriptModule)]
     own = ((module.__dict__, module._parameters, module._buffers, module._modules) for module in inner)
     before = [(entries, dict(entries)) for dictionaries in own for entries in dictionaries]
     operators = _Operators()  # type: ignore[no-untyped-call]
     functions = _Functions(operators)
-    reducers: Any = {kind: how for kind, how in copyreg.dispatch_table.items() if kind is torch.Tensor}
+    reducers = dict(copyreg.dispatch_table)
     copyreg.pickle(torch.Tensor, _reduced)
     try:
         compiled = _instead(torch.jit.ScriptModule, "_apply", _do_not_move)  # its tensors are held by C++
@@ -146,7 +147,7 @@ def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
             raise operators.refused from error
         raise
     finally:
-        copyreg.dispatch_table.pop(torch.Tensor, None)
+        copyreg.dispatch_table.clear()
         copyreg.dispatch_table.update(reducers)
         if modules:
             for pair in reversed(functions.moved):
@@ -335,7 +336,6 @@ def _on_cpu_only(func: Any, tensor: torch.Tensor, *args: Any) -> Any:
     return func(tensor, *args)
 
 
-_BOTH = {HERE, THERE}
 _SET_DATA = torch.Tensor.data.__set__  # type: ignore[attr-defined]
 _OURS: dict[Any, Callable[..., Any]] = {
     **dict.fromkeys((torch.tensor, torch.as_tensor, torch.asarray, torch.Tensor.new_tensor), _from_data),
@@ -343,7 +343,7 @@ _OURS: dict[Any, Callable[..., Any]] = {
     torch.Tensor.__setitem__: lambda func, tensor, index, value: func(tensor, _index(index), value),
     **dict.fromkeys((torch.Tensor.apply_, torch.Tensor.map_), _on_cpu_only),
     **dict.fromkeys((torch.ctc_loss, nn.functional.ctc_loss), _with_lengths),
-    torch._has_compatible_shallow_copy_type: lambda func, one, by: func(one, by) or {one.device, by.device} == _BOTH,
+    torch._has_compatible_shallow_copy_type: lambda func, one, by: func(one, by) or one.device != by.device,
     torch.Tensor.is_meta.__get__: lambda func, tensor, *_: False,  # type: ignore[attr-defined]
     torch.Tensor.__format__: lambda func, tensor, *how: format(fetch(tensor), *how),
 }
