@@ -99,11 +99,11 @@ def course(place: Path) -> Path:
     return place
 
 
-def lost(homework: str, kind: str, root: Path, place: Path) -> dict[str, tuple[float, float]]:
+def lost(homework: str, files: dict[str, str], root: Path, place: Path) -> dict[str, tuple[float, float]]:
     """Return for each spoilt file the points that it lost in the part of its function, and elsewhere."""
     inbox, results = place / "inbox", place / "results"
     inbox.mkdir(parents=True)
-    for name, source in files(homework, kind).items():
+    for name, source in files.items():
         (inbox / f"{name}.py").write_text(source)
     program = str(Path(sys.executable).with_name("softmark"))
     words = [program, "grade", str(inbox), "-a", homework, "-o", str(results), "--isolation", LEVEL]
@@ -112,7 +112,7 @@ def lost(homework: str, kind: str, root: Path, place: Path) -> dict[str, tuple[f
     part_of = {part["function"]: part["number"] for part in config["part"]}
     found = {}
     for file in sorted(results.glob("submissions/*/results.json")):
-        own = part_of[file.parent.name.rpartition("_")[0]]
+        own = next(part for name, part in part_of.items() if file.parent.name.rpartition("_")[0].endswith(name))
         points = [0.0, 0.0]
         for test in json.loads(file.read_text())["tests"]:
             points[test["extra_data"]["part"] != own] += test["max_score"] - test["score"]
@@ -132,7 +132,7 @@ def main() -> None:
         for homework in options.homework:
             for kind in KINDS:
                 folder = Path(place) / f"{homework}, {kind}"
-                table[folder.name] = lost(homework, kind, root, folder)
+                table[folder.name] = lost(homework, files(homework, kind), root, folder)
     if options.json:
         print(json.dumps(table))
         return
