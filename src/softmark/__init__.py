@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.verdict import ignores_padding as ignores_padding
     from softmark.verdict import keeps_dtype as keeps_dtype
     from softmark.verdict import leaves_inputs as leaves_inputs
+    from softmark.verdict import lend as lend
     from softmark.verdict import mistake as mistake
     from softmark.verdict import naming_only as naming_only
     from softmark.verdict import ops_independent_of as ops_independent_of
@@ -72,7 +73,7 @@ _NAMES = {
     "softmark.verdict": """
         Answer Category Cause Code CodeLine Failed Gradients OpCount Picture StudentCallable StudentModule
         TestContext Verdict agree batch_independent causal causal_mask confirm_reference current_test draw
-        draw_integers equivalent fail gradients_agree ignores_padding keeps_dtype leaves_inputs mistake
+        draw_integers equivalent fail gradients_agree ignores_padding keeps_dtype leaves_inputs lend mistake
         naming_only ops_independent_of padding_mask permutation_equivariant raises
         random_mask repeatable rows_sum_to_one to_float32 uses_inputs uses_weights well_behaved
         within_limit without_values works_on_meta

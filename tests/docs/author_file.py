@@ -39,6 +39,7 @@ from softmark import (
     keeps_dtype,
     leaderboard,
     leaves_inputs,
+    lend,
     mistake,
     module_example,
     naming_only,
@@ -132,6 +133,7 @@ def test_module(student: Student) -> None:
     agree(without_values(own.parameters()), without_values(dict(Layer(3, 2).named_parameters())))
     with naming_only("Layer"):
         agree(own, Layer(3, 2), torch.ones(2, 3))
+    agree(student.search, 0, lend(torch.relu, calls=3), torch.ones(3))
 
 
 @number("1.4")

@@ -18,6 +18,7 @@ from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Failed
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.wire.protocol import Ask, Call, Object
+from softmark.verdict import lend
 from tests.support.sandboxes import SHORT, sandbox
 from tests.support.sessions import HOMEWORK, session
 
@@ -67,6 +68,9 @@ class Stack(nn.Module):
         for layer in self.layers:
             x = layer(x)
         return x
+
+def applied(step, x):
+    return step(one(x))
 
 def slope(x):
     leaf = x.detach().requires_grad_()
@@ -341,7 +345,7 @@ from softmark.sandbox.wire.protocol import Ask, Object
 def found():
     return next(thing for thing in gc.get_objects() if type(thing) is StandIns)
 def number():
-    return found()._exchange.__self__._present
+    return found()._exchange.__self__.present
 def write(value):
     os.write(found()._exchange.__self__._wire[1], wire.pack(value))
 def two(x):
@@ -373,7 +377,7 @@ def test_a_gradient_is_answered_where_the_reference_needs_one(place: Sandbox) ->
 
 def test_objects_of_another_form_are_refused() -> None:
     answering = Answering(REF, EARLIER)
-    answering.expect(Call("Stack", None, [3, 2], id=1))
+    answering.expect(Call("Stack", None, [3, 2], id=1), {})
     layer = REF.Layer(3)
     state = {key: tensor.detach() for key, tensor in layer.state_dict().items()}
     for of, method in (
@@ -399,3 +403,69 @@ def test_names_of_functions() -> None:
     one, layer = answering.stand_ins
     assert (one.name, one.takes, one.needs, one.methods) == ("one", ("x", "by"), 1, ())
     assert (layer.name, layer.takes, layer.needs, layer.methods) == ("Layer", ("d", "scale"), 1, ("forward", "norm"))
+
+
+LENT = """import torch
+def one(x):
+    return x
+def search(step, start, *, n=3):
+    x = start
+    for _ in range(n):
+        x = step(x)
+    return x
+def caught(step, x):
+    try:
+        return step(x, 1, 2)
+    except TypeError:
+        return x
+def kept(step, x):
+    global again
+    again = step
+    return step(x)
+def later(x):
+    return again(x)
+"""
+
+
+class TestLend:
+    """Functions that a test passes to the student's."""
+
+    @pytest.mark.parametrize("kind", ["walled", "spawned", "bare", "own"])
+    def test_are_called_from_every_kind_of_process(self, kind: str) -> None:
+        """Values, gradients, keywords, and another device; what the test's function closes over stays there."""
+        factor = torch.tensor(2.0, dtype=torch.float64)
+        with sandbox(kind) as place, session(place, LENT) as begun:
+            student = Student(begun)
+            step = lend(lambda x: factor * x + 1, calls=3)
+            assert same(student.search(step, X), 8 * X + 7)
+            assert same(student.search(start=X, step=step, n=1), 2 * X + 1)
+            got = student.vjp("search", [step, X], torch.ones_like(X))
+            assert same(got.args[1], torch.full_like(X, 8.0))
+            assert student.on_meta("search", [step, X]).device.type == "meta"
+            assert student.count_ops("search", [step, X]).total == 3
+
+    def test_are_called_so_often_at_most(self, place: Sandbox) -> None:
+        """One call more is the student's failure, and the next call has all of its calls again."""
+        with session(place, LENT) as begun:
+            student, step = Student(begun), lend(lambda x: x + 1, calls=3)
+            with pytest.raises(Failed, match="calls the function that it is given more than 3 times"):
+                student.search(step, X, n=4)
+            assert same(student.search(step, X), X + 3)
+
+    def test_raise_what_is_built_in(self, place: Sandbox) -> None:
+        """The student's code sees an exception, and none of its words."""
+        with session(place, LENT) as begun:
+            assert same(Student(begun).caught(lend(lambda x: x, calls=1), X), X)
+
+    def test_are_lent_for_one_call(self, place: Sandbox) -> None:
+        """A function that was kept cannot be called in another call."""
+        with session(place, LENT) as begun:
+            student = Student(begun)
+            assert same(student.kept(lend(lambda x: x + 1, calls=9), X), X + 1)
+            with pytest.raises(Failed):
+                student.later(X)
+
+    def test_beside_stand_ins(self, place: Sandbox) -> None:
+        """The reference is given the same functions, to know what it asks of earlier parts."""
+        with with_stand_ins(place, WRONG + "def applied(step, x):\n    return step(one(x))\n") as student:
+            assert same(student.applied(lend(lambda x: x + 1, calls=1), X), REF.applied(lambda x: x + 1, X))

@@ -28,6 +28,7 @@ from softmark.sandbox.wire.protocol import Call, DoneReply, Load, Request
 from softmark.sandbox.worker import Worker, calls, exceptions
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.loading import SubmissionModule
+from softmark.sandbox.worker.stand_ins import StandIns
 
 
 class NotebookNamespace:
@@ -74,6 +75,7 @@ class _NotebookWorker(Worker):
             module = types.ModuleType("notebook")
             vars(module).update({name: thing for name, thing in self._namespace.items() if not name.startswith("_")})
             self._submission = SubmissionModule(module, Guard(request.rules))
+            self._submission.stand_ins = StandIns(self.exchange)
             return self._submission.told(request.wanted)
         if self._submission is None or not isinstance(request, Call):
             raise RuntimeError("a call arrived before the notebook was looked at")

@@ -16,6 +16,7 @@ builds on it. A question beyond these bounds is the submission's failure.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
@@ -28,12 +29,16 @@ from msgspec import structs
 from torch import nn
 from torch.nn.utils.stateless import _reparametrize_module
 
+from softmark.records.verdict import Category
 from softmark.sandbox import failure_texts, wire
+from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire.protocol import Answered, Ask, Call, StandIn
 from softmark.sandbox.worker.calls import perform
 from softmark.sandbox.worker.devices import tensors_in
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.loading import SubmissionModule
+from softmark.sandbox.worker.stand_ins import StandIns
+from softmark.verdict.callee import Lent
 from softmark.verdict.plant import planted
 from softmark.verdict.values import flatten, is_numeric, map_tensors, size_of, tensor_of
 
@@ -86,8 +91,9 @@ class Answering:
         self.asked = set()
         self._mirror.forget_handles()
 
-    def expect(self, call: Call) -> None:
+    def expect(self, call: Call, lent: Mapping[str, Lent]) -> None:
         """Have the reference make a call of the test, to know what the student's code may ask for in it."""
+        self._mirror.stand_ins = _AtHand(lent)
         self._used, self._needed = _Use(), _Use()
         self._needed.note(call.args, call.kwargs)
         inputs = self._needed.bytes
@@ -115,19 +121,53 @@ class Answering:
         used.gradients += ask.cotangents is not None
         self._require_bounds()
         self.asked.add(ask.name)
-        with _undisturbed(number + used.calls):
-            try:
-                value = _value(target, ask)
-                wire.pack(value)
-            except Exception as error:  # of the reference, over arguments that are not made for it
-                return Answered(raised=_name_of(error), id=number)
-        used.bytes += size_of(value)
+        answered = _answered(target, ask, number, number + used.calls)
+        used.bytes += size_of(answered.value)
         self._require_bounds()
-        return Answered(value, id=number)
+        return answered
 
     def _require_bounds(self) -> None:
         if not self._allowed.allows(self._used):
             raise failure_texts.malformed("it asks for more of earlier parts than the reference needs")
+
+
+class Lending:
+    """The functions that a test has lent for one call."""
+
+    def __init__(self, lent: Mapping[str, Lent]) -> None:
+        self._lent, self._calls = lent, Counter[str]()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._lent
+
+    def answer(self, ask: Ask, number: int) -> Answered:
+        """Return what a lent function gives. Raise StudentFailure if it was called too often."""
+        self._calls[ask.name] += ask.cotangents is None
+        lent, calls = self._lent[ask.name], self._calls[ask.name]
+        if calls > lent.calls:
+            raise StudentFailure(Category.ERROR, f"calls the function that it is given more than {lent.calls} times")
+        return _answered(lent.function, ask, number, number + calls)
+
+
+class _AtHand(StandIns):
+    """Gives the reference the functions that a test has lent, instead of functions that ask for them."""
+
+    def __init__(self, lent: Mapping[str, Lent]) -> None:
+        self._lent = lent
+
+    def lent(self, name: str) -> Callable[..., Any]:
+        return self._lent[name]
+
+
+def _answered(target: Any, ask: Ask, number: int, seed: int) -> Answered:
+    """Return the answer of a function or class, or the name of the exception that it raises."""
+    with _undisturbed(seed):
+        try:
+            value = _value(target, ask)
+            wire.pack(value)
+        except Exception as error:  # over arguments that are not made for it
+            return Answered(raised=_name_of(error), id=number)
+    return Answered(value, id=number)
 
 
 def _may_ask(target: Any) -> bool:

@@ -15,14 +15,15 @@ import hashlib
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 from msgspec import structs
 
 from softmark.course.homework import Homework
 from softmark.grading.advice import advised
-from softmark.grading.answering import Answering
+from softmark.grading.answering import Answering, Lending
 from softmark.grading.cells import CellReport, require_a_part
 from softmark.grading.own_time import OwnTime
 from softmark.intake.model import SubmittedFiles
@@ -33,6 +34,7 @@ from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, Stude
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import Capture, StudentProcess
 from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, Cells, Load, Loaded, Rule, UsedDevice
+from softmark.verdict.callee import Lent
 
 _TIMEOUTS_PER_PART = 2  # after so many, the rest of the part is not tried, because each try costs its whole limit
 _WAITS = 2  # after it has waited for so many whole limits, a submission may hardly wait any more: right code never does
@@ -203,19 +205,21 @@ class StudentSession:
         self._seeded = False  # a new process has not been seeded, wherever in a test it was started
         return None
 
-    def call(self, call: Call, expected_bytes: int = 0) -> CallResult:
+    def call(self, call: Call, expected_bytes: int = 0, lent: Mapping[str, Lent] | None = None) -> CallResult:
         """Return the reply to one call of the present test. Raise StudentFailure if there is no answer.
 
-        `expected_bytes` is the size of the right answer, 0 if it is not known.
+        `expected_bytes` is the size of the right answer, 0 if it is not known. `lent` has what the test lends for it.
         """
         process = self._ready()
         request = structs.replace(call, id=self._seed + self.answers, seed=None if self._seeded else self._seed)
         if self.answering is not None:
-            self.answering.expect(request)
+            self.answering.expect(request, lent or {})
+        answer = partial(self._answer, process, lending=Lending(lent or {}), number=request.id)
+        process.answer = answer if lent else None
         try:
             reply = self._reply(process, request, expected_bytes)
             while isinstance(reply, Ask):
-                reply = self._reply(process, request, expected_bytes, self._answer(process, reply, request))
+                reply = self._reply(process, request, expected_bytes, answer(reply))
             return reply
         finally:
             self.answers += process.alive  # one that reports a failure counts, too
@@ -235,12 +239,14 @@ class StudentSession:
         """The part of the test, and whether earlier parts have stand-ins: then others than they run out of time."""
         return self._part, self.answering is not None
 
-    def _answer(self, process: StudentProcess, ask: Ask, call: Call) -> Answered:
+    def _answer(self, process: StudentProcess, ask: Ask, lending: Lending, number: int) -> Answered:
         """Return the answer to what a call asks. Raise StudentFailure, and end the process, if it may not ask it."""
         try:
+            if ask.name in lending:
+                return lending.answer(ask, number)
             if self.answering is None:
                 raise failure_texts.malformed("it asks, and has no stand-ins")
-            return self.answering.answer(ask, call.id)
+            return self.answering.answer(ask, number)
         except StudentFailure:
             process.close()
             raise

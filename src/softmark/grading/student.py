@@ -25,7 +25,7 @@ from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.sandbox.wire.protocol import Call, CallResult, CountResult, How, PlainResult, PullbackResult
 from softmark.sandbox.worker.forbidden import UNSEEN
-from softmark.verdict.callee import Answer, Gradients, OpCount
+from softmark.verdict.callee import Answer, Gradients, Lent, OpCount
 from softmark.verdict.context import current_test
 from softmark.verdict.values import shape, size_of
 
@@ -117,10 +117,11 @@ class StudentFunction:
         expected_bytes: int = 0,
     ) -> _AnyResult:
         """Return the result of a call, which is of this class; raise Failed if the student's code gives none."""
-        given = [_handle(value) for value in args], {name: _handle(value) for name, value in kwargs.items()}
-        call = Call(self._target, self._method, *given, how, watch, cotangent)
+        lent = _lent(args, kwargs)
+        given = [_sent(value) for value in args], {name: _sent(value) for name, value in kwargs.items()}
+        call = Call(self._target, self._method, *given, how, watch, cotangent, tuple(lent))
         try:
-            done = self._session.call(call, expected_bytes or current_test().expected_bytes)
+            done = self._session.call(call, expected_bytes or current_test().expected_bytes, lent)
         except StudentFailure as failure:
             session = self._session
             known = advised(failure, session.handed, session.homework.packages, session.cells.lacking)
@@ -208,8 +209,17 @@ class StudentObject(StudentFunction):
         return {str(name): value for name, value in found.items()}
 
 
-def _handle(value: Any) -> Any:
+def _sent(value: Any) -> Any:
+    """Return an argument as it is sent: the handle of a student's object, and nothing for a function that is lent."""
+    if isinstance(value, Lent):
+        return None
     return value._handle if isinstance(value, StudentObject) else value
+
+
+def _lent(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Lent]:
+    """Return the functions among the arguments that the test lends, by the names of the protocol."""
+    named = [(str(position + 1), value) for position, value in enumerate(args)]
+    return {f"argument {name}": value for name, value in [*named, *kwargs.items()] if isinstance(value, Lent)}
 
 
 def _real_meta(value: Any) -> Any:

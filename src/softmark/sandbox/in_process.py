@@ -18,6 +18,7 @@ from softmark.sandbox import failure_texts, wire
 from softmark.sandbox.clock import limited, no_keyboard
 from softmark.sandbox.student_process import Outgoing, StudentProcess
 from softmark.sandbox.wire import protocol
+from softmark.sandbox.wire.protocol import Answered, Ask, Call
 from softmark.sandbox.worker import Worker, absent, forbidden
 from softmark.sandbox.zygote import Exit
 
@@ -37,6 +38,7 @@ class InProcessWorker(StudentProcess):
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         request = protocol.read_request(wire.unpack(_body(outgoing.frame)))
         reply = b""
+        self._worker.asked_here = self._asked
         with no_keyboard(self._is_own), limited(allowed.cpu_seconds, allowed.longest) as clock:
             try:
                 reply = self._worker.reply(request)
@@ -49,6 +51,17 @@ class InProcessWorker(StudentProcess):
             raise failure_texts.out_of_time(limit, allowed.cpu_seconds, clock.cpu, clock.wall)
         outgoing.body_size(reply[: wire.PREFIX])  # raises if it would be too large for grading, too
         return bytes(_body(reply))
+
+    def _asked(self, ask: Ask) -> Answered:
+        """Return the answer to what a call asks. It crosses the wire format both ways, as it does in grading."""
+        number = self._worker.present
+        asked = protocol.read_reply(wire.unpack(_body(wire.pack(protocol.ask_value(number, ask)))), Call("", id=number))
+        if self.answer is None or not isinstance(asked, Ask):
+            raise RuntimeError("nothing may be asked here")
+        answered = protocol.request_value(self.answer(asked))
+        answer = protocol.read_request(wire.unpack(_body(wire.pack(answered))))
+        assert isinstance(answer, Answered)
+        return answer
 
     def cpu_seconds(self) -> float:
         return time.process_time()

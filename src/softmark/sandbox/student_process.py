@@ -9,6 +9,7 @@ a student's code returns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import overload
 
@@ -125,6 +126,9 @@ class Capture:
 
 class StudentProcess(ABC):
     """A process that runs a student's code: with walls, without, or (on the student's own machine) this one."""
+
+    answer: Callable[[Ask], Answered] | None = None
+    """Answers what a call asks, where the student's code runs in this very process and cannot wait for a request."""
 
     @abstractmethod
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:

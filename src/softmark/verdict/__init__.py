@@ -18,7 +18,7 @@ from softmark.verdict.call_properties import (
     uses_weights,
     works_on_meta,
 )
-from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule
+from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule, lend
 from softmark.verdict.context import Check, TestContext, activate, current_test
 from softmark.verdict.draw import causal_mask, draw, draw_integers, padding_mask, random_mask, to_float32
 from softmark.verdict.gradients import gradients_agree
@@ -85,6 +85,7 @@ __all__ = [
     "ignores_padding",
     "keeps_dtype",
     "leaves_inputs",
+    "lend",
     "mistake",
     "naming_only",
     "ops_independent_of",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -37,6 +37,27 @@ class OpCount:
 
     total: int
     by_name: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lent:
+    """A function of a test's that a student's function gets as an argument, and may call so often in one call."""
+
+    function: Callable[..., Any]
+    calls: int
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+
+def lend(function: Callable[..., Any], *, calls: int) -> Lent:
+    """Return a function that can be passed to a student's function, which may call it at most `calls` times.
+
+    Its code stays with the test. The student's process sends the arguments and gets the value, and gradients if it asks
+    for them, so the function must depend on nothing but its arguments. It may get any arguments; what it raises reaches
+    the student's code as the built-in exception that it is or is derived from.
+    """
+    return Lent(function, calls)
 
 
 @runtime_checkable

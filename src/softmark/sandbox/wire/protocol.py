@@ -9,8 +9,8 @@ Strictly one reply to one request; each is one value on the wire (see the packag
               {"id": n, "ask": the fields of Ask}, to a call only
 
 A reply may ask: then the next request is the answer, and the reply that follows is one to the call again, with the
-call's number. A worker asks for what stands in the place of a function (see Load.stand_ins). Outside of a call it may
-not ask, and the trusted side decides what it answers.
+call's number. A worker asks for what stands in the place of a function (see Load.stand_ins), or for a function that the
+test has lent it (see Call.lent). Outside of a call it may not ask, and the trusted side decides what it answers.
 
 Both sides import these types. A request is built by the trusted side, and the worker takes it as it is. A reply is
 hostile input: `read_reply` is the only place that takes one apart, and what it returns has the form that its type says.
@@ -104,6 +104,8 @@ class Call(_Message, tag_field="op", tag="call"):
     watch: bool = False
     """True if a plain call is to tell which inputs it changed."""
     cotangent: Any = None
+    lent: tuple[str, ...] = ()
+    """The arguments that are functions of the test ("argument 1", "argument step"): None is sent in their place."""
     seed: int | None = None
     id: int = 0
 

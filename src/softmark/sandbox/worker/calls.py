@@ -50,6 +50,7 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
     given = device.send((call.args, call.kwargs))
     args = tuple(_unwrap(submission, value) for value in given[0])
     kwargs = {name: _unwrap(submission, value) for name, value in given[1].items()}
+    args, kwargs = _with_lent(submission, call, args, kwargs)
     if call.how not in ("weights", "mode"):
         _check_signature(function, args, kwargs)
     guarded = submission.guard.watching(_root_name(submission, call.target))
@@ -81,6 +82,19 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
         if call.how == "plain":
             done["changed"] = _changed(before, given) if before is not None else {}
     return RESULTS[call.how](**device.fetch(done))
+
+
+def _with_lent(
+    submission: SubmissionModule, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments with functions that ask in the place of those that the test has lent."""
+    if not call.lent or submission.stand_ins is None:
+        return args, kwargs
+    asking = {name: submission.stand_ins.lent(name) for name in call.lent}
+    return (
+        tuple(asking.get(f"argument {position + 1}", value) for position, value in enumerate(args)),
+        {name: asking.get(f"argument {name}", value) for name, value in kwargs.items()},
+    )
 
 
 def _run_stand_ins_on(device: Device, submission: SubmissionModule) -> None:

@@ -59,6 +59,14 @@ class StandIns:
             elif not _changed(own, asking):
                 _exchange(own, asking, holders)
 
+    def lent(self, name: str) -> Callable[..., Any]:
+        """Return a function that asks for one that the test has lent."""
+
+        def asking(*args: Any, **kwargs: Any) -> Any:
+            return self._value(name, args, kwargs)
+
+        return asking
+
     def ask(self, question: Ask) -> Any:
         """Return the answer of the trusted side, or raise the exception that it tells."""
         with self._turn:
