@@ -65,7 +65,7 @@ REQUESTS: list[Request] = [
     Load("hw", stand_ins=(StandIn("f", ("x",), 1), StandIn("Layer", methods=("forward",))), id=1),
     Answered({"a": [1, None]}, id=3),
     Answered(raised="ValueError", id=3),
-    Call("f", "forward", [1, None], {"x": "y"}, "vjp", True, (1.0, None), 5, id=2**50),
+    Call("f", "forward", [1, None], {"x": "y"}, "vjp", True, (1.0, None), 5, ("argument 2",), id=2**50),
     Call(Handle(3, "Layer", True), id=2),
     PROBE,
 ]

@@ -119,7 +119,7 @@ class StudentFunction:
         """Return the result of a call, which is of this class; raise Failed if the student's code gives none."""
         lent = _lent(args, kwargs)
         given = [_sent(value) for value in args], {name: _sent(value) for name, value in kwargs.items()}
-        call = Call(self._target, self._method, *given, how, watch, cotangent, tuple(lent))
+        call = Call(self._target, self._method, *given, how, watch, cotangent, lent=tuple(lent))
         try:
             done = self._session.call(call, expected_bytes or current_test().expected_bytes, lent)
         except StudentFailure as failure:

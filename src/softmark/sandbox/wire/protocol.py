@@ -104,9 +104,9 @@ class Call(_Message, tag_field="op", tag="call"):
     watch: bool = False
     """True if a plain call is to tell which inputs it changed."""
     cotangent: Any = None
+    seed: int | None = None
     lent: tuple[str, ...] = ()
     """The arguments that are functions of the test ("argument 1", "argument step"): None is sent in their place."""
-    seed: int | None = None
     id: int = 0
 
 
