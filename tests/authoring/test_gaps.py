@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from softmark.authoring.gaps import Verification
 from tests.support.tiny_homework import EQUIVALENTS, HIDDEN, MISTAKES, REFERENCE, TOML, course, softmark
 
 TRIPLE = '''
@@ -112,3 +113,19 @@ class TestHoles:
         assert [subject for subject, _ in found] == ["by_numbers", "by_shape"]
         assert found[0][1].startswith("is called three_times in the feedback of its part")
         assert found[1][1].startswith("is called new_axis in the feedback of its part")
+
+
+def test_of_many_submissions_the_first_is_named() -> None:
+    """One claim that fails for several submissions is one gap: three of them are named, of more the first."""
+    verification = Verification("tiny")
+    for number in range(1, 6):
+        for what in ("one", "two", "three", "four", "five")[number - 1 :]:
+            verification.add_gap(f"s{number}", what)
+            verification.add_gap(f"s{number}", what)
+    assert {gap.what: gap.subject for gap in verification.gaps} == {
+        "one": "s1",
+        "two": "s1, s2",
+        "three": "s1, s2, s3",
+        "four": "s1 and 3 more",
+        "five": "s1 and 4 more",
+    }

@@ -79,6 +79,7 @@ def in_a_call(*lines: str) -> str:
 CALLS = {  # the body of a function, and the sentence; the line that is shown is the one that ends with "#!"
     "input": ("n = input('n: ') #!", "waits for keyboard input with input(): there is no keyboard while grading; "
               "use the function's arguments instead"),
+    "end of something else": ("raise EOFError('no more') #!", "raised EOFError"),
     "name": ("return x + W #!", "uses `W`, which is defined nowhere: check how it is spelt, or define it"),
     "name like another": ("return towo(x, 1) #!", "uses `towo`, which is not defined: did you mean `two`?"),
     "import forgotten": ("return math.sqrt(x) #!", "uses `math`, which is not defined: add `import math` at the top"),

@@ -379,6 +379,10 @@ class TestReport:
         handed = SubmittedFiles(NAME, cells, tuple(cells))
         (note,) = CellReport.told(Loaded({}, several=[("one", [0, 1, 2, 3])]), handed, ("one",)).notes
         assert note == "`one` is defined in cells 1 and 3; the last one counts"
+        (note,) = CellReport.told(Loaded({}, several=[("one", list(range(8)))]), handed, ("one",)).notes
+        assert note == "`one` is defined in cells 1, 3, 5 and 7; the last one counts"
+        (note,) = CellReport.told(Loaded({}, several=[("one", list(range(9)))]), handed, ("one",)).notes
+        assert note == "`one` is defined in 5 cells, last in cell 9; the last one counts"
         (note,) = CellReport.told(Loaded({}, several=[("one", list(range(20)))]), handed, ("one",)).notes
         assert note == "`one` is defined in 10 cells, last in cell 19; the last one counts"
 

@@ -148,6 +148,27 @@ class TestWithTest:
         repaired = result.with_test(finished_test(SPECS[0], {}))
         assert repaired.status is Status.GRADER_ERROR
 
+    def test_faults_are_for_staff(self) -> None:
+        """What staff know of a fault goes before what students read; the same fault of several tests is said once."""
+        told, untold = (Verdict(category=Category.GRADER, fact="not yours", staff=staff) for staff in ("it broke", ""))
+        of_student = Verdict(category=Category.VALUE, fact="wrong", staff="seed 7")
+        cases = {
+            SPECS[0]: {"one": (told,), "five": (untold, of_student)},
+            SPECS[1]: {"": (told,)},
+        }
+        tests = [
+            finished_test(
+                spec,
+                {
+                    name: CaseResult(id=name, outcome=Outcome.GRADER_ERROR, share="0", verdicts=verdicts)
+                    for name, verdicts in of_test.items()
+                },
+            )
+            for spec, of_test in cases.items()
+        ]
+        result = msgspec.structs.replace(second_zero().with_test(*tests), staff_notes=("the engine ended",))
+        assert result.faults == ("the engine ended", "1.1, 2.1: it broke", "1.1: not yours")
+
     def test_refuses_a_test_that_is_not_listed(self) -> None:
         """The list of tests is fixed before any student code runs."""
         stranger = finished_test(spec("test_new", "1", Fraction(1), ("",)), {})

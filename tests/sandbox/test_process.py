@@ -56,6 +56,11 @@ def two(x, k):
 def where():
     return os.path.basename(os.getcwd()) == os.path.basename(os.path.dirname(__file__)), sorted(os.listdir())
 
+def deeper(depth):
+    if depth:
+        return deeper(depth - 1)
+    return [][0]
+
 def complain(*names):
     raise ValueError("no use for " + " or ".join(os.path.join(os.path.dirname(__file__), name) for name in names))
 
@@ -175,6 +180,14 @@ class TestRequests:
         raised = caught.value.raised
         assert raised is not None
         assert [(frame.file, frame.line, frame.text) for frame in raised.frames] == [(FILE, 13, "return y[100]")]
+
+    def test_of_many_own_lines_the_innermost(self, worker: StudentProcess) -> None:
+        """After many calls the line that raised is still among those that are told, and last."""
+        with pytest.raises(StudentFailure) as caught:
+            value(worker, "deeper", 30)
+        raised = caught.value.raised
+        assert raised is not None
+        assert [frame.text for frame in raised.frames] == ["return deeper(depth - 1)"] * 7 + ["return [][0]"]
 
     @pytest.mark.parametrize(
         ("target", "names", "message"),
