@@ -223,7 +223,7 @@ RICH = wire.pack(
         "té",
         [np.zeros((0, 3)), torch.zeros(())],
         Handle(3, "Linear", True),
-        Raised("ValueError", "no", (Frame("a.py", 3, "f", "x = 1"),), ("note",)),
+        Raised("ValueError", "no", (Frame("a.py", 3, "f", "x = 1"),), ("note",), "ValueError"),
         Meta("float32", (2, 3)),
     )
 )[wire.PREFIX :]

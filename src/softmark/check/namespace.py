@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 
@@ -91,7 +92,7 @@ class _NotebookWorker(Worker):
             if frame.f_code.co_filename in self._cells
         )
         told = exceptions.describe(error, self._scratch)
-        return Raised(cls=told.cls, message=told.message, frames=frames, notes=told.notes)
+        return msgspec.structs.replace(told, frames=frames)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from softmark.grading.advice import advised
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Code, CodeLine, Failed, Verdict
-from softmark.sandbox.failure_texts import NOT_AS_NAMED, class_name
+from softmark.sandbox.failure_texts import NOT_AS_NAMED, known_class
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.sandbox.wire.protocol import Call, CallResult, CountResult, How, PlainResult, PullbackResult
@@ -249,7 +249,7 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
     if similar is not None:
         fact += f"; did you mean `{similar}`?"
     frames = own_frames(_pointing(failure, name, similar, session.handed), session)
-    exception = class_name(raised) if raised is not None else ""
+    exception = known_class(raised) if raised is not None else ""
     in_its_words = failure.code == Code.NOT_PLAIN or category is Category.FORBIDDEN
     staff = f"the student's process says: {failure.staff}" if failure.staff and in_its_words else failure.staff
     return Verdict(

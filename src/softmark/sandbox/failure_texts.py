@@ -101,6 +101,12 @@ def class_name(raised: Raised) -> str:
     return raised.cls if raised.cls in _KNOWN_CLASSES else "an exception class of its own"
 
 
+def known_class(raised: Raised) -> str:
+    """Return the class of Python's own that an exception is, or is derived from; else words for a class of its own."""
+    tells = raised.base in _KNOWN_CLASSES and raised.base not in ("Exception", "BaseException")
+    return raised.base if tells else class_name(raised)
+
+
 def failed_reply(reply: FailedReply, request: Request | None) -> StudentFailure:
     """Return the failure that a worker reports about a request."""
     detail, raised = reply.detail, reply.raised

@@ -102,6 +102,8 @@ class Raised(msgspec.Struct, frozen=True, array_like=True, tag="raised", forbid_
     message: MessageText
     frames: Annotated[tuple[Frame, ...], msgspec.Meta(max_length=MAX_FRAMES)] = ()
     notes: Annotated[tuple[MessageText, ...], msgspec.Meta(max_length=MAX_NOTES)] = ()
+    base: Line = ""
+    """The nearest class of Python's own that `cls` is, or is derived from; empty if that is not told."""
 
 
 class Meta(msgspec.Struct, frozen=True, array_like=True, tag="meta", forbid_unknown_fields=True):
@@ -267,7 +269,7 @@ def cleaned(value: Handle | Raised | Meta) -> Handle | Raised | Meta:
     elif type(value) is Raised and type(value.frames) is tuple and type(value.notes) is tuple:
         frames = tuple(_cleaned_frame(frame) for frame in value.frames[-MAX_FRAMES:])
         notes = tuple(_cut(note, MESSAGE_BYTES) for note in value.notes[:MAX_NOTES])
-        return Raised(_cut(value.cls), _cut(value.message, MESSAGE_BYTES), frames, notes)
+        return Raised(_cut(value.cls), _cut(value.message, MESSAGE_BYTES), frames, notes, _cut(value.base))
     elif type(value) is Meta and type(value.dtype) is str and type(value.shape) in (tuple, torch.Size):
         shape = tuple(value.shape)
         sizes = all(type(size) is int and 0 <= size < 2**63 for size in shape)

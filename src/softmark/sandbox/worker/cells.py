@@ -23,6 +23,8 @@ import types
 from collections.abc import Set
 from typing import Any, TypeGuard
 
+import msgspec
+
 from softmark.sandbox.wire import Frame, Raised
 from softmark.sandbox.wire.protocol import Cells
 from softmark.sandbox.worker import absent, exceptions
@@ -146,7 +148,7 @@ class CellRun:
         if isinstance(error, ImportError) and any(told.message == earlier.message for earlier in self._failed):
             return  # an absent library is told once, not for every line that uses it
         frames = told.frames or (Frame(self._asked.names[cell], line, "", ""),)
-        self._failed.append(Raised(told.cls, told.message, frames, told.notes))
+        self._failed.append(msgspec.structs.replace(told, frames=frames))
 
     def _note_set(self, names: Set[str], cell: int) -> None:
         for name in names & self._asked.wanted:

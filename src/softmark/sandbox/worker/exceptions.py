@@ -7,6 +7,7 @@ TELLING that the exception passed through, because they tell what the student's 
 
 from __future__ import annotations
 
+import builtins
 import linecache
 import os
 import re
@@ -19,6 +20,7 @@ from softmark.sandbox.wire import Frame, Raised
 _MESSAGE, _NAME, _LINE, _FRAMES = 2000, 80, 200, 8
 _TORCH_OUT_OF_MEMORY = re.compile(r"can't allocate memory|out of memory", re.IGNORECASE)
 _type_name = type.__dict__["__name__"].__get__
+_ancestry = type.__dict__["__mro__"].__get__
 
 TELLING = (
     *("argparse", "concurrent.futures.process", "multiprocessing", "socket", "subprocess", "urllib"),
@@ -31,7 +33,14 @@ def describe(error: BaseException, scratch: str) -> Raised:
     message = _message(error).replace(scratch + os.sep, "").replace(scratch, ".")
     frames = _syntax_frame(error, scratch) or _frames(error.__traceback__, scratch)
     notes = _passed(error.__traceback__)
-    return Raised(cls=_type_name(type(error))[:_NAME], message=message[:_MESSAGE], frames=frames, notes=notes)
+    name, base = _type_name(type(error))[:_NAME], _base(type(error))
+    return Raised(cls=name, message=message[:_MESSAGE], frames=frames, notes=notes, base=base)
+
+
+def _base(cls: type[BaseException]) -> str:
+    """Return the name of the nearest class of Python's own in the ancestry of a class."""
+    ancestors = ((_type_name(ancestor), ancestor) for ancestor in _ancestry(cls))
+    return next((name for name, ancestor in ancestors if vars(builtins).get(name) is ancestor), "")
 
 
 def is_memory(error: BaseException) -> bool:
