@@ -29,7 +29,7 @@ def test_the_own_name_keeps_the_id(origins: tuple[str, str]) -> None:
 
 
 def test_an_earlier_owner_keeps_the_id() -> None:
-    """Who had an id in the run before has it still, though another name is more like it."""
+    """The owner of an id in the run before keeps it, though another name is more like it."""
     ids = unique_ids(["a-b", "a-b"], ["class/a b.py", "class/a-b.py"], {"class/a b.py": "a-b"})
     assert ids[0] == "a-b"
     assert ids[1].startswith("a-b-")
