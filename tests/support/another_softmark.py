@@ -1,4 +1,4 @@
-"""A second installation of softmark, whose files a test may change; the libraries are the first one's."""
+"""Makes a second installation of softmark, whose files a test may change; the libraries are the first one's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _START = "from softmark.cli import main; main()"
 
 
 class AnotherSoftmark:
-    """Installed in a folder; `package` holds its modules."""
+    """Softmark, installed in a folder; `package` holds its modules."""
 
     def __init__(self, place: Path) -> None:
         self.package = place / "src" / "softmark"
@@ -28,7 +28,7 @@ class AnotherSoftmark:
 
     @classmethod
     def from_wheel(cls, wheel: bytes, place: Path) -> AnotherSoftmark:
-        """Installed from a wheel, with no checkout anywhere near."""
+        """Install softmark from a wheel, with no checkout anywhere near."""
         softmark = cls.__new__(cls)
         venv.create(place / "venv", with_pip=False)
         (site,) = (place / "venv" / "lib").glob("python3*/site-packages")

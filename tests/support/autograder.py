@@ -1,4 +1,4 @@
-"""A platform's folder as Gradescope lays it out, for tests: what was handed in, what is known of it, what came out."""
+"""Makes a platform's folder as Gradescope lays it out, and runs the autograder in it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Autograder:
 
     @classmethod
     def with_homework(cls, root: Path, homework: str = "attention_scores", more: str = "") -> Autograder:
-        """As after set-up; `more` stands at the end of homework.toml."""
+        """Make the folder as it is after set-up; `more` is appended to homework.toml."""
         source = root / "source"
         shutil.copytree(
             ROOT / "graders" / homework,
@@ -42,7 +42,7 @@ class Autograder:
         return cls(root)
 
     def hand_in(self, files: dict[str, str | bytes], metadata: Any = None) -> None:
-        """A new submission in place of any before it; without metadata there is no file of them."""
+        """Put a new submission in the place of any before it; without metadata there is no file of them."""
         shutil.rmtree(self.root / "submission")
         shutil.rmtree(self.root / "results", ignore_errors=True)
         for name, content in files.items():
@@ -65,12 +65,12 @@ class Autograder:
         assert done.returncode == 0, done.stderr
 
     def results(self) -> dict[str, Any]:
-        """results.json, checked against the schema."""
+        """Return results.json, checked against the schema."""
         return valid_results((self.root / "results/results.json").read_bytes())
 
 
 def valid_results(data: bytes) -> dict[str, Any]:
-    """A results.json as a strict reader sees it."""
+    """Return a results.json as a strict reader sees it."""
     content: dict[str, Any] = json.loads(data, parse_constant=_refuse)
     jsonschema.validate(content, SCHEMA)
     return content

@@ -1,4 +1,4 @@
-"""Classes of a tiny homework: what is handed in, the command that grades it, and what it leaves behind."""
+"""Makes classes of a tiny homework, with the command that grades one and what it leaves behind."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def write_tiny_course(root: Path) -> Path:
 
 
 def hand_in(folder: Path, submissions: Mapping[str, Mapping[str, str]]) -> Path:
-    """A folder for each student."""
+    """Make a folder for each student."""
     for student, files in submissions.items():
         for name, text in files.items():
             path = folder / student / name
@@ -89,7 +89,7 @@ def hand_in(folder: Path, submissions: Mapping[str, Mapping[str, str]]) -> Path:
 
 
 def grade(*words: str | Path) -> list[str]:
-    """The command, as it is typed."""
+    """Return the command, as it is typed."""
     program = str(Path(sys.executable).with_name("softmark"))
     return [program, "grade", "-a", NAME, "--isolation", STRONGEST, *map(str, words)]
 
@@ -99,13 +99,13 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def signalled(signal: str, milliseconds: int, when: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """A run that is sent a signal; what is returned tells of the end of the last of its processes (reaper.py)."""
+    """Run a command and send it a signal. Return what the end of the last of its processes tells (reaper.py)."""
     reaper = [sys.executable, str(Path(__file__).with_name("reaper.py")), signal, str(milliseconds), when]
     return subprocess.run([*reaper, *grade(*words)], capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 def left_in(results: Path) -> dict[str, bytes]:
-    """Every file of the results but for the journal; of two runs that did the same they are the same."""
+    """Return every file of the results but the journal. Two runs that did the same have the same files."""
     files = {str(file.relative_to(results)): file.read_bytes() for file in results.rglob("*") if file.is_file()}
     assert files.pop("gradebook.sqlite")
     return {name: _timeless(content) if name.endswith(".json") else content for name, content in files.items()}
@@ -118,7 +118,7 @@ def _timeless(results: bytes) -> bytes:
 
 
 def marks(results: Path) -> dict[str, float]:
-    """The marks of those who have one, by id."""
+    """Return the marks of those who have one, by id."""
     lines = (results / "grades.csv").read_text("utf-8-sig").splitlines()
     head, *rows = ([cell.strip('"') for cell in line.split(",")] for line in lines)
     grades = [dict(zip(head, row, strict=False)) for row in rows]

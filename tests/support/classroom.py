@@ -1,4 +1,4 @@
-"""A small class to export: all that can become of a submission."""
+"""Makes a small class to export, in which everything happens that can become of a submission."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,12 +30,12 @@ def grader_error() -> Result:
 
 
 def better() -> Result:
-    """Part 2 has 2 points more than in `graded`."""
+    """Return a result of which part 2 has 2 points more than in `graded`."""
     return with_cases(graded(), 2, CaseResult(id="", outcome=Outcome.PASSED, share="1"))
 
 
 def class_of_five() -> tuple[Graded, ...]:
-    """One in time, one late, two in a group, one that could not be loaded; the grader failed on the last."""
+    """Return a class: one in time, one late, two in a group, one not loadable, and one at which the grader failed."""
     return (
         one("s1", LOVELACE, submitted_at=MONDAY),
         one("s2", HOPPER, result=handed_in(LATE), submitted_at=TUESDAY, earlier=("export/s2/1",)),
@@ -49,6 +49,6 @@ def very_late() -> Result:
 
 
 def renamed(graded: Graded, name: str) -> Graded:
-    """The same submission, of a student of this name."""
+    """Return the same submission, of a student of this name."""
     student = msgspec.structs.replace(graded.submission.students[0], name=name)
     return msgspec.structs.replace(graded, submission=msgspec.structs.replace(graded.submission, students=(student,)))

@@ -1,4 +1,4 @@
-"""Runs a function in a forked child behind real walls and tells what became of it."""
+"""Runs a function in a forked child behind real walls, and tells what became of it."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def attempt(
 
 @contextmanager
 def scratch_of(owner: int, mode: int = 0o700) -> Iterator[str]:
-    """A directory below /tmp, because the way to pytest's own temporary directories is closed to other users."""
+    """Yield a directory below /tmp, because the way to pytest's own temporary directories is closed to other users."""
     scratch = tempfile.mkdtemp(prefix="softmark-test-", dir="/tmp")
     os.chmod(scratch, mode)
     os.chown(scratch, owner, owner if IS_ROOT else -1)
@@ -94,7 +94,7 @@ def scratch_of(owner: int, mode: int = 0o700) -> Iterator[str]:
 
 
 def forked(work: Callable[[int], None]) -> Outcome:
-    """The outcome that a forked child writes to the descriptor it is given, or how it ended without."""
+    """Return the outcome that a forked child writes to the descriptor it is given, or how it ended without one."""
     reader, report = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -124,7 +124,7 @@ def _as_instructor(owner: int, report: int, work: Callable[[int], None]) -> None
 
 
 def _live(work: Callable[[int], None], report: int) -> None:
-    """A child's whole life. It must never return into pytest."""
+    """Run a child from its first to its last step. It must never return into pytest."""
     try:
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 1)
@@ -145,7 +145,7 @@ def _send(report: int, outcome: Outcome) -> None:
 
 
 def _drain(reader: int) -> bytes:
-    """Everything up to the first complete answer or the end of file."""
+    """Return everything up to the first complete answer or the end of file."""
     ready, _, _ = select.select([reader], [], [], PATIENCE)
     if not ready:
         print(f"no answer within {PATIENCE} s", file=sys.stderr)

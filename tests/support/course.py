@@ -1,4 +1,4 @@
-"""A course of one tiny homework, and the engine that grades it, run in this process on a real sandbox."""
+"""Makes a course of one tiny homework, and runs its engine in this process on a real sandbox."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LIMITS = "cpu_seconds = 0.3\nimport_seconds = 2\nmemory_mb = 300\n"
 
 
 def write_course(root: Path, hidden: str, points: Sequence[float] = (4,), limits: str = LIMITS, more: str = "") -> Path:
-    """A course whose parts 1, 2, … (functions one, two, three) have these points; returns its folder."""
+    """Make a course whose parts 1, 2, … (functions one, two, three) have these points; return its folder."""
     folder = root / "graders" / NAME
     folder.mkdir(parents=True)
     (root / "reference").mkdir()
@@ -49,7 +49,7 @@ def write_course(root: Path, hidden: str, points: Sequence[float] = (4,), limits
 
 @contextmanager
 def references_of(root: Path) -> Iterator[None]:
-    """`from reference import …` means this course's in this process, and no other's before or after."""
+    """Inside this block, `from reference import …` imports this course's reference, and no other's before or after."""
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "reference"}
     sys.path.insert(0, str(root))
     try:
@@ -102,7 +102,7 @@ def grade(
     name: str = NAME,
     backwards: bool = False,
 ) -> list[Result]:
-    """The final results of these submissions."""
+    """Return the final results of these submissions."""
     said = talk(root, place, *sources, budget=budget, name=name, backwards=backwards)
     assert isinstance(said[0], EngineReady), said
     return [message.result for message in said if isinstance(message, Done)]
@@ -117,17 +117,17 @@ def refusal(root: Path, place: Sandbox) -> str:
 
 
 def progress(said: Sequence[object]) -> list[Result]:
-    """The results that were sent on the way."""
+    """Return the results that were sent on the way."""
     return [message.result for message in said if isinstance(message, Progress)]
 
 
 def named(result: Result, name: str) -> TestResult:
-    """The test of that name."""
+    """Return the test of that name."""
     return next(test for test in result.tests if test.name == name)
 
 
 def timeless(result: Result) -> bytes:
-    """A result without what a clock says."""
+    """Return a result without the times in it."""
     data = msgspec.to_builtins(msgspec.structs.replace(result, seconds=0.0, cpu_seconds=0.0))
     for test in data["tests"]:
         for case in test["cases"]:

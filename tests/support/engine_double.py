@@ -1,4 +1,4 @@
-"""An engine that grades nothing: each submission gets the next of the answers that a test has written down for it."""
+"""Has an engine that grades nothing: each submission gets the next answer that a test has written down for it."""
 
 from __future__ import annotations
 

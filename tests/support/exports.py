@@ -1,4 +1,4 @@
-"""Downloads exactly as the platforms make them, of generic students; each is a tree of names and bytes."""
+"""Makes downloads exactly as the platforms make them, of generic students. Each is a tree of names and bytes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ STARTER = b"\n\n".join(b"def %s(*args):\n    raise NotImplementedError" % name.e
 
 
 def notebook(source: bytes = SOURCE) -> bytes:
-    """A notebook with one cell."""
+    """Return a notebook with one cell."""
     lines = source.decode().splitlines(keepends=True)
     cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": lines}
     return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1).encode()

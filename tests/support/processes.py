@@ -1,4 +1,4 @@
-"""Waiting, without a clock, for what processes do: for their ends, and for files that they put somewhere."""
+"""Waits, without a clock, for what processes do: for their ends, and for files that they put somewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Changes:
         assert libc.inotify_add_watch(self._descriptor, os.fsencode(folder), self._wanted) > 0
 
     def await_one(self, process: subprocess.Popen[Any]) -> bool:
-        """True when something was put there, False when the process ended before."""
+        """Return True when something was put there, False if the process ended before."""
         return self.await_some(process) > 0
 
     def await_some(self, process: subprocess.Popen[Any]) -> int:
@@ -60,6 +60,6 @@ def await_ends(processes: list[int]) -> None:
 
 
 def peak_of(pid: int) -> int:
-    """The most bytes of memory that a process has ever held."""
+    """Return the most bytes of memory that a process has ever held."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))

@@ -1,4 +1,4 @@
-"""A result to render: one of each kind of thing that can happen."""
+"""Makes results to render, with one of each kind of thing that can happen."""
 
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -102,7 +102,7 @@ def with_cases(result: Result, index: int, *cases: CaseResult, value: float | No
 
 
 def graded() -> Result:
-    """Part 1 right, part 2 partly, part 3 wrong in two tests that say little or nothing."""
+    """Return a result: part 1 right, part 2 partly, part 3 wrong in two tests that say little or nothing."""
     result = second_zero()
     result = with_cases(result, 0, passed(), value=42.0)
     result = with_cases(result, 1, passed("a"), failed("b", WRONG_SCALE), failed("c", WRONG_SCALE))
@@ -129,7 +129,7 @@ def not_gradable() -> Result:
 
 
 def handed_in(late: timedelta, result: Result | None = None) -> Result:
-    """A result of something handed in so late: 10 % a day, after an hour of grace."""
+    """Return a result of something handed in so late: 10 % a day, after an hour of grace."""
     due = datetime(2026, 3, 2, 23, 59, tzinfo=UTC)
     policy = LatePolicy(percent_per_day=Fraction(10), grace=timedelta(hours=1))
     return msgspec.structs.replace(result or graded(), lateness=lateness(policy, HOMEWORK.points, due + late, due))
@@ -140,7 +140,7 @@ LATE_LINE = "Handed in 1 day 3 hours late: 2 days at 10 % each, −2 of 10 point
 
 
 def with_student_text(text: str) -> Result:
-    """A result in which everything that a student has a say in is this text."""
+    """Return a result in which everything that a student has a say in is this text."""
     verdict = Verdict(
         category=Category.ERROR,
         fact=text,

@@ -1,4 +1,4 @@
-"""Student processes for tests: one zygote for a whole test run, and a sandbox of every kind on top of it."""
+"""Makes student processes for tests: one zygote for a whole test run, and a sandbox of every kind on top of it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ KINDS: dict[str, Callable[[], Sandbox]] = {
 
 @cache
 def zygote() -> Zygote:
-    """Started by the first test that needs one; one worker at a time can live below it."""
+    """Return the zygote. The first test that needs it starts it, and one worker at a time can live below it."""
     started = Zygote.spawn(environment(gettempdir()))
     atexit.register(started.close)
     return started
@@ -51,7 +51,7 @@ def zygote() -> Zygote:
 
 @contextmanager
 def sandbox(kind: str = "walled") -> Iterator[Sandbox]:
-    """A sandbox of one of the KINDS; what a bare one changes in this very process is put back."""
+    """Yield a sandbox of one of the KINDS. Changes that a sandbox without walls makes in this process are put back."""
     opened = KINDS[kind]()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", sys.stdout)
@@ -66,7 +66,7 @@ def sandbox(kind: str = "walled") -> Iterator[Sandbox]:
 
 @contextmanager
 def not_for_ever() -> Iterator[None]:
-    """Fail instead of hanging when what is done here does not come to an end."""
+    """Fail, instead of hanging, if the code in this block does not come to an end."""
 
     def give_up(*_: object) -> NoReturn:
         raise AssertionError(f"no end within {PATIENCE} s")
@@ -82,7 +82,7 @@ def not_for_ever() -> Iterator[None]:
 
 @contextmanager
 def loaded(place: Sandbox, source: str, rules: Sequence[Rule] = (), limits: Limits = SHORT) -> Iterator[StudentProcess]:
-    """A student process that has loaded a submission with this text."""
+    """Yield a student process that has loaded a submission with this text."""
     worker = place.open({FILE: source.encode()}, limits)
     try:
         load(worker, limits.import_seconds, rules)
@@ -107,7 +107,7 @@ def ask(
     wall_seconds: float = math.inf,
     **request: Any,
 ) -> Any:
-    """One call of a worker; the parts that are not given are those of a plain call. Requests are numbered from 2."""
+    """Return one call of a worker. Parts that are not given are those of a plain call; requests are numbered from 2."""
     number = next(_numbers.setdefault(worker, count(2)))
     return worker.ask(Call(target, args=list(args), id=number, **request), Allowed.of(cpu_seconds, wall_seconds))
 

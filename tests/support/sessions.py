@@ -1,4 +1,4 @@
-"""Sessions for tests: with a real student process, and with one that plays a part."""
+"""Makes sessions for tests: with a real student process, and with one that plays a part."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Act = Callable[[Request], DoneReply]
 
 @contextmanager
 def session(place: Sandbox, source: str = "def one(): pass\n", **settings: Any) -> Iterator[StudentSession]:
-    """A session of the tiny homework, at part 1, for a submission with this text."""
+    """Yield a session of the tiny homework, at part 1, for a submission with this text."""
     settings = {"limits": SHORT, **settings}
     handed = SubmittedFiles(FILE, {FILE: source.encode()})
     begun = StudentSession(place, handed, HOMEWORK, **settings)
@@ -85,7 +85,7 @@ class Actor(StudentProcess):
 
 
 class Stage:
-    """A sandbox of actors, who share one script; it keeps everybody who came on."""
+    """A sandbox of actors, who share one script. It keeps every actor that it has opened."""
 
     level = Level.NONE
 
@@ -98,21 +98,21 @@ class Stage:
         return self.actors[-1]
 
     def close(self) -> None:
-        """Actors leave nothing behind."""
+        """Do nothing: actors leave nothing behind."""
 
 
 def answers(value: Any = None) -> Act:
-    """An act: the answer to a call."""
+    """Return an act: the answer to a call."""
     return lambda request: PlainResult(value, {})
 
 
 def loads(**names: str) -> Act:
-    """An act: the submission was loaded and defines these names."""
+    """Return an act: the submission was loaded and defines these names."""
     return lambda request: Loaded(names or {"one": "function"})
 
 
 def fails(category: str, fact: str = "as the script says") -> Act:
-    """An act: no answer."""
+    """Return an act: no answer."""
 
     def act(request: Request) -> DoneReply:
         raise StudentFailure(Category(category), fact)

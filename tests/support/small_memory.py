@@ -1,4 +1,4 @@
-"""A class with students who take all the memory they can get, and a control group that has little of it."""
+"""Makes a class with students who take all the memory they can get, and a control group that has little of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write_class(place: Path, size: int, bombs: tuple[str, ...] = BOMBS) -> dict[
 
 
 def assert_costs_only(hostile: Collection[str], grades: Path) -> None:
-    """Every submission is graded, and those that are hostile, and nobody else, have less than full marks."""
+    """Assert that every submission is graded, and that only the hostile ones have less than full marks."""
     with open(grades, newline="") as file:
         rows = {row["submission"]: row for row in csv.DictReader(file)}
     assert {row["status"] for row in rows.values()} == {"graded"}
@@ -41,7 +41,7 @@ def assert_costs_only(hostile: Collection[str], grades: Path) -> None:
 
 @contextmanager
 def control_group(megabytes: int) -> Iterator[Path]:
-    """A control group with so much memory; a process joins it by writing its id into `cgroup.procs`."""
+    """Yield a control group with so much memory; a process joins it by writing its id into `cgroup.procs`."""
     version_1 = (_GROUPS / "memory" / "memory.limit_in_bytes").exists()
     place = (_GROUPS / "memory" if version_1 else _GROUPS) / f"softmark-test-{secrets.token_hex(4)}"
     try:

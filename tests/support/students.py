@@ -1,4 +1,4 @@
-"""Students' callables that live in the test's own process: plain objects that follow the protocol."""
+"""Makes students' callables that live in the test's own process: plain objects that follow the protocol."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _wants_gradient(value: Any) -> bool:
 
 
 def failure(check: Callable[..., None], *args: Any, **kwargs: Any) -> Verdict:
-    """The verdict of a check that must fail."""
+    """Return the verdict of a check that must fail."""
     try:
         check(*args, **kwargs)
     except Failed as failed:

@@ -1,4 +1,4 @@
-"""A homework of one function, for tests that need to break things."""
+"""Makes a homework of one function, for tests that need to break things."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ EQUIVALENTS = HEAD + "@equivalent(ref.double)\ndef added(x):\n    return x + x\n
 
 
 def course(root: Path, **files: str) -> Path:
-    """The homework in a folder of its own; a file given by name replaces the usual one."""
+    """Write the homework into a folder of its own; a file given by name replaces the usual one."""
     contents = {
         "graders/tiny/homework.toml": files.get("toml", TOML),
         "graders/tiny/test_hidden.py": files.get("hidden", HIDDEN),

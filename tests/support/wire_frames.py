@@ -1,4 +1,4 @@
-"""Frames of the wire, good and bad, as tests make them."""
+"""Makes frames of the wire, good and bad."""
 
 import struct
 import tracemalloc
@@ -12,7 +12,7 @@ from softmark.sandbox.wire import Caps, WireError
 
 
 def sent(value: object, caps: Caps = wire.CAPS) -> Any:
-    """The value as the other end gets it."""
+    """Return the value as the other end gets it."""
     frame = wire.pack(value, caps)
     assert type(frame) is bytes
     body = frame[wire.PREFIX :]
@@ -29,7 +29,7 @@ def body_with(*tokens: object, data: bytes = b"") -> bytes:
 
 
 def peak_of(body: bytes) -> int:
-    """The most memory that unpack() held at once for a body that is refused."""
+    """Return the most memory that unpack() held at once for a body that is refused."""
     tracemalloc.start()
     try:
         with pytest.raises(WireError):
