@@ -2,7 +2,7 @@
 
 import torch
 
-from softmark import draw
+from softmark import draw, random_mask
 
 ONE_AND_TWO = [(3,), (2, 3)]
 NONE_ONE_TWO = [(), (3,), (2, 3)]
@@ -23,10 +23,7 @@ def draw_large_scores(dtype=torch.float64):
 
 def sparse_mask(*sizes):
     """Return a mask: the first query may look everywhere, each other query at some keys, but not at all of them."""
-    x = draw(" ".join(map(str, sizes)))
-    mask = x < -0.2
-    mask.scatter_(-1, x.argmin(-1, keepdim=True), True)
-    mask.scatter_(-1, x.argmax(-1, keepdim=True), False)
+    mask = random_mask(*sizes)
     if sizes[-2] > 1:
         mask[..., 0, :] = True
     return mask
