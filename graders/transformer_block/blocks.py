@@ -1,9 +1,9 @@
 """The checks of parts 3 and 4, which are the same for the post-norm and the pre-norm block."""
 
-from graders.transformer_block.inputs import USUAL, draw_block, draw_mask, mask_with_allowed_keys, scaled
+from graders.transformer_block.inputs import USUAL, draw_block, draw_mask, scaled
 from graders.transformer_block.manners import MANNERS
 from reference import transformer_block as ref
-from softmark import agree, causal_mask, gradients_agree, to_float32
+from softmark import agree, causal_mask, gradients_agree, random_mask, to_float32
 
 
 def check_block(student, name, *args):
@@ -33,7 +33,7 @@ def check_block_gradients(student, name):
 
 def check_block_manners(student, name):
     X, p, n_heads = to_float32(draw_block((2,), **USUAL))
-    args = X, p, n_heads, mask_with_allowed_keys(2, 5, 5)
+    args = X, p, n_heads, random_mask(2, 5, 5)
     check_block(student, name, *args)
     for check in MANNERS:
         check(getattr(student, name), *args)

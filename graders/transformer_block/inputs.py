@@ -2,20 +2,13 @@
 
 import math
 
-from softmark import causal_mask, draw, padding_mask
+from softmark import causal_mask, draw, padding_mask, random_mask
 
 EPS = 1e-5
 
 
 def batch_id(batch):
     return f"batch{len(batch)}" if isinstance(batch, tuple) else None
-
-
-def mask_with_allowed_keys(*shape):
-    """Return a mask that is True at about half of the places; each row has an allowed key, and may have all."""
-    mask = draw("shape", shape=shape) > 0
-    first = draw("shape", shape=shape).argmax(dim=-1, keepdim=True)
-    return mask.scatter(-1, first, True)
 
 
 WEIGHTS = {
@@ -63,6 +56,6 @@ def draw_mask(kind, T):
     return {
         "causal": ((3,), causal_mask(T)),
         "padding": ((3,), padding_mask([T - 1, 2, T], T)),
-        "each_example": ((3,), mask_with_allowed_keys(3, T, T)),
-        "two_batch_axes": ((2, 3), mask_with_allowed_keys(2, 1, T, T)),
+        "each_example": ((3,), random_mask(3, T, T)),
+        "two_batch_axes": ((2, 3), random_mask(2, 1, T, T)),
     }[kind]

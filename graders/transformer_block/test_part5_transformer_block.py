@@ -3,7 +3,7 @@
 import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.transformer_block.inputs import MASKS, draw_mask, mask_with_allowed_keys, scaled
+from graders.transformer_block.inputs import MASKS, draw_mask, scaled
 from graders.transformer_block.manners import MODULE_MANNERS, same_in_both_modes
 from graders.transformer_block.modules import (
     draw_module_weights,
@@ -21,6 +21,7 @@ from softmark import (
     draw,
     gradients_agree,
     naming_only,
+    random_mask,
     to_float32,
     uses_weights,
     without_values,
@@ -152,7 +153,7 @@ def test_module_gradients(student, norm_first):
     weights, X, mask = (
         draw_module_weights(*sizes[:3]),
         draw("batch T D", batch=(2,), T=5, D=12),
-        mask_with_allowed_keys(2, 5, 5),
+        random_mask(2, 5, 5),
     )
     check_like_torch(student, weights, X, mask, *sizes)
     own = loaded(student.TransformerBlock(*sizes[:3], norm_first=norm_first), weights)
@@ -169,7 +170,7 @@ def test_module_manners(student):
     weights, X, mask = (
         draw_module_weights(*sizes[:3]),
         draw("batch T D", batch=(2,), T=5, D=12),
-        mask_with_allowed_keys(2, 5, 5),
+        random_mask(2, 5, 5),
     )
     weights, X = to_float32((weights, X))
     own = loaded(student.TransformerBlock(*sizes[:3], norm_first=True), weights)
