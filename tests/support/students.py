@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -60,13 +61,15 @@ class InProcess:
 
     def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         own_args, own_kwargs = map_tensors((tuple(args), dict(kwargs)), pretended.put)
-        with pretended.on():
-            return self._run(own_args, own_kwargs)
+        return self._run(own_args, own_kwargs, pretended.on())
 
-    def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _run(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], inside: AbstractContextManager[Any] | None = None
+    ) -> Any:
         self.calls += 1
         try:
-            return self.function(*args, **kwargs)
+            with inside or nullcontext():
+                return self.function(*args, **kwargs)
         except Exception as error:
             name = type(error).__name__
             code = Code.WRONG_DEVICE if "on the same device" in str(error) else Code.EXCEPTION

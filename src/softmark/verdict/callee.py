@@ -50,7 +50,7 @@ class Lent:
         return self.function(*args, **kwargs)
 
 
-def lend(function: Callable[..., Any], *, calls: int) -> Lent:
+def lend(function: Callable[..., Any], *, calls: int) -> Callable[..., Any]:
     """Return a function that can be passed to a student's function, which may call it at most `calls` times.
 
     Its code stays with the test. The student's process sends the arguments and gets the value, and gradients if it asks
