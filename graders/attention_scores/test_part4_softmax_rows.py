@@ -6,7 +6,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.attention_scores.inputs import BOTH_DTYPES, NONE_ONE_TWO, draw_large_scores, name_of
 from reference import attention_scores as ref
-from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
 
 
 @number("4.1")
@@ -44,9 +44,11 @@ def test_softmax_rows_gradients(student):
 @weight(0.5)
 @visibility("after_published")
 def test_softmax_rows_manners(student):
-    """float32 stays float32, the scores stay as they were, and any device will do."""
+    """float32 stays float32, scores stay as they were, any device will do, and so will any calls before."""
     S = draw("batch heads m n", batch=2, heads=3, m=5, n=7, dtype=torch.float32)
     agree(student.softmax_rows, ref.softmax_rows, S)
     keeps_dtype(student.softmax_rows, S)
     leaves_inputs(student.softmax_rows, S)
     works_on_meta(student.softmax_rows, S)
+    sizes = {"batch": 2, "m": 5, "n": 7}, {"batch": (1, 3), "m": 8, "n": 8}, {"batch": (), "m": 3, "n": 2}
+    agree_in_turn(student.softmax_rows, ref.softmax_rows, *([draw("batch m n", **each)] for each in sizes))

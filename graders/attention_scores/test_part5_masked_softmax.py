@@ -6,7 +6,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.attention_scores.inputs import NONE_ONE_TWO, name_of, sparse_mask
 from reference import attention_scores as ref
-from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
 
 
 def agree_masked(student, S, mask):
@@ -72,15 +72,20 @@ def test_masked_softmax_gradients(student):
     S, mask = draw("m n", m=5, n=7), sparse_mask(5, 7)
     mask[2] = False
     agree_masked(student, S, mask)
-    gradients_agree(student.masked_softmax, ref.masked_softmax, S, mask)
+    for scale in (1, 40):
+        gradients_agree(student.masked_softmax, ref.masked_softmax, scale * S, mask)
 
 
 @number("5.6")
 @weight(0.25)
 @visibility("after_published")
 def test_masked_softmax_manners(student):
-    """float32 stays float32, scores and mask stay as they were, and any device will do."""
+    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
     S, mask = draw("m n", m=5, n=7, dtype=torch.float32) - 5, sparse_mask(5, 7)
     agree_masked(student, S, mask)
     for check in (keeps_dtype, leaves_inputs, works_on_meta):
         check(student.masked_softmax, S, mask)
+    S = draw("batch m n", batch=2, m=5, n=7)
+    larger, one = draw("batch m n", batch=(1, 3), m=9, n=8), draw("m n", m=1, n=1)
+    calls = (S, mask), (larger, sparse_mask(1, 1, 9, 8)), (one, one < 9), (S[..., :5], sparse_mask(2, 5, 1))
+    agree_in_turn(student.masked_softmax, ref.masked_softmax, *calls, (S, ~mask))

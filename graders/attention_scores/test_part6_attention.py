@@ -6,7 +6,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.attention_scores.inputs import BOTH_DTYPES, NONE_ONE_TWO, name_of, sparse_mask
 from reference import attention_scores as ref
-from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, repeatable, works_on_meta
+from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, repeatable, works_on_meta
 
 
 def draw_queries_keys_values(batch=(), n=7, dtype=torch.float64):
@@ -67,7 +67,8 @@ def test_attention_gradients(student, blocked):
     if blocked:
         mask[..., 2, :] = False
     agree_attention(student, Q, K, V, mask=mask)
-    gradients_agree(student.attention, ref.attention, Q, K, V, mask=mask)
+    for scale in (1, 40):
+        gradients_agree(student.attention, ref.attention, scale * Q, K, V, mask=mask)
 
 
 @number("6.5")
@@ -76,13 +77,15 @@ def test_attention_gradients(student, blocked):
 @pytest.mark.parametrize("masked", [False, True], ids=["unmasked", "masked"])
 @pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=name_of)
 def test_attention_large(student, dtype, masked):
-    """Attention where the scores of a query reach ±1000; three keys fit it nearly equally well."""
+    """Attention where the scores of two queries reach ±1000; three keys fit them nearly equally well, or badly."""
     Q, K, V = draw_queries_keys_values((2,), dtype=dtype)
     K[..., 0, :] = Q[..., 2, :]
     Q[..., 2, :] *= 1000 / ref.scores(Q, K)[..., 2, :].abs().max()
     K[..., 1:3, :] = K[..., :1, :] + K[..., 1:3, :] / 1000
     mask = sparse_mask(*Q.shape[:-1], K.shape[-2])
+    Q[..., 3, :] = -Q[..., 2, :]  # the three keys that it may look at have the lowest scores
     mask[..., :3] = True
+    mask[..., 3, 3:] = False
     mask[0, 1:, 1] = False
     agree_attention(student, Q, K, V, mask=mask if masked else None)
 
@@ -91,7 +94,7 @@ def test_attention_large(student, dtype, masked):
 @weight(0.5)
 @visibility("after_published")
 def test_attention_manners(student):
-    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
     Q, K, V = draw_queries_keys_values((2,), dtype=torch.float32)
     S = ref.scores(Q, K)
     mask = sparse_mask(*S.shape)
@@ -101,3 +104,10 @@ def test_attention_manners(student):
         check(student.attention, Q, K, V, mask=mask)
     keeps_dtype(student.attention, Q, K, V, mask=mask, output=1)
     works_on_meta(student.attention, Q, K, V)
+    specs = "batch m d_k", "batch n d_k", "batch n d_v"
+    first = draw(*specs, batch=2, m=5, n=7, d_k=6, d_v=8)
+    larger = draw(*specs, batch=(1, 3), m=6, n=8, d_k=10, d_v=9)
+    one = draw(*specs, batch=(), m=1, n=1, d_k=1, d_v=1)
+    masks = mask, sparse_mask(1, 1, 1, 8), one[0] < 9, sparse_mask(2, 5, 1)
+    masked = [(*each, allowed) for each, allowed in zip((first, larger, one, first), masks, strict=True)]
+    agree_in_turn(student.attention, ref.attention, first, *masked, (*first, ~mask))

@@ -5,7 +5,7 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from reference import attention_scores as ref
-from softmark import agree, leaves_inputs, works_on_meta
+from softmark import agree, agree_in_turn, leaves_inputs, works_on_meta
 
 
 @number("7.1")
@@ -13,8 +13,7 @@ from softmark import agree, leaves_inputs, works_on_meta
 @visibility("after_published")
 def test_causal_mask(student):
     """The causal mask: each token may look at itself and to the left."""
-    for n in (6, 3, 2, 1):
-        agree(student.causal_mask, ref.causal_mask, n)
+    agree_in_turn(student.causal_mask, ref.causal_mask, [3], [6], [2], [1])
 
 
 @number("7.2")
@@ -44,8 +43,10 @@ def test_masks_together(student):
 @weight(0.25)
 @visibility("after_published")
 def test_padding_mask_device(student):
-    """The padding mask is made on the device of the lengths."""
+    """The padding mask is made on the device of the lengths, and any calls may come before."""
     lengths = torch.tensor([4, 7, 2])
     agree(student.padding_mask, ref.padding_mask, lengths, 7)
     leaves_inputs(student.padding_mask, lengths, 7)
     works_on_meta(student.padding_mask, lengths, 7)
+    others = (lengths - 2, 7), (torch.tensor([[8, 3]]), 8), (torch.tensor(1), 1)
+    agree_in_turn(student.padding_mask, ref.padding_mask, (lengths, 7), *others)

@@ -9,7 +9,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.lstm_gates.inputs import step_inputs
 from reference import lstm_gates as ref
-from softmark import agree, gradients_agree, keeps_dtype, leaves_inputs
+from softmark import agree, agree_in_turn, gradients_agree, keeps_dtype, leaves_inputs
 
 
 @number("1.1")
@@ -55,8 +55,11 @@ def test_gate_inputs(student, batch, d, p, h):
 @weight(0.5)
 @visibility("after_published")
 def test_gate_inputs_conduct(student):
-    """Gradients pass, the dtype stays, and no input is changed."""
+    """Gradients pass, the dtype stays, no input is changed, and any calls may come before."""
     inputs = step_inputs(batch=(5,), d=3, p=4, h=4)
     gradients_agree(student.gate_inputs, ref.gate_inputs, *inputs)
+    gradients_agree(student.gate_inputs, ref.gate_inputs, *(40 * value for value in inputs))
     keeps_dtype(student.gate_inputs, *inputs)
     leaves_inputs(student.gate_inputs, *inputs)
+    others = step_inputs((1, 3), 6, 7, 7), step_inputs((), 1, 1, 1), [40 * value for value in inputs]
+    agree_in_turn(student.gate_inputs, ref.gate_inputs, inputs, *others)

@@ -5,7 +5,7 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from reference import lstm_gates as ref
-from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs
+from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs
 
 
 @number("2.1")
@@ -40,8 +40,10 @@ def test_gates_far_out(student):
 @weight(0.5)
 @visibility("after_published")
 def test_gates_conduct(student):
-    """Gradients pass, the dtype stays, and no input is changed."""
+    """Gradients pass, the dtype stays, no input is changed, and any calls may come before."""
     z = draw("n h4", n=5, h4=4 * 3)
-    gradients_agree(student.gates, ref.gates, z)
+    for scale in (1, 40):
+        gradients_agree(student.gates, ref.gates, scale * z)
     keeps_dtype(student.gates, z)
     leaves_inputs(student.gates, z)
+    agree_in_turn(student.gates, ref.gates, [z], [draw("1 m 24", m=2)], [draw("4")])

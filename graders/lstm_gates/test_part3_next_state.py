@@ -5,7 +5,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.lstm_gates.inputs import gate_values
 from reference import lstm_gates as ref
-from softmark import agree, gradients_agree, keeps_dtype, leaves_inputs
+from softmark import agree, agree_in_turn, gradients_agree, keeps_dtype, leaves_inputs
 
 
 @number("3.1")
@@ -39,8 +39,11 @@ def test_next_state(student, batch):
 @weight(0.5)
 @visibility("after_published")
 def test_next_state_conduct(student):
-    """Gradients pass, the dtype stays, and no input is changed."""
-    inputs = gate_values((5,), h=3)
+    """Gradients pass, the dtype stays, no input is changed, and any calls may come before."""
+    *gates, c = inputs = gate_values((5,), h=3)
     gradients_agree(student.next_state, ref.next_state, *inputs)
+    gradients_agree(student.next_state, ref.next_state, *gates, 40 * c)
     keeps_dtype(student.next_state, *inputs)
     leaves_inputs(student.next_state, *inputs)
+    others = gate_values((1, 3), h=6), gate_values((), h=1), (*gates, 40 * c)
+    agree_in_turn(student.next_state, ref.next_state, inputs, *others)

@@ -7,7 +7,16 @@ from graders.lstm_gates.gradients import check_function_gradients
 from graders.lstm_gates.inputs import sequence_inputs
 from graders.lstm_gates.pytorch import confirm_lstm
 from reference import lstm_gates as ref
-from softmark import agree, keeps_dtype, leaves_inputs, ops_independent_of, repeatable, works_on_meta
+from softmark import (
+    agree,
+    agree_in_turn,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    ops_independent_of,
+    repeatable,
+    works_on_meta,
+)
 
 
 @number("4.1")
@@ -46,20 +55,25 @@ def test_lstm_without_state(student, given):
 @visibility("after_published")
 def test_lstm_gradients(student):
     """The gradients through all steps, for the input, the initial state and every parameter."""
-    check_function_gradients(student.lstm, ref.lstm, sequence_inputs(t=4, n=2, d=3, h=5))
+    x, *rest = sequence_inputs(t=4, n=2, d=3, h=5)
+    check_function_gradients(student.lstm, ref.lstm, (x, *rest))
+    gradients_agree(student.lstm, ref.lstm, 40 * x, *rest)
 
 
 @number("4.5")
 @weight(0.5)
 @visibility("after_published")
 def test_lstm_conduct(student):
-    """The dtype and the device are those of the input, no input is changed, and a second call gives the same."""
+    """The dtype and the device are those of the input, no input is changed, and any calls may come before."""
     x, h0, c0, *weights = sequence_inputs(t=4, n=2, d=3, h=5)
     agree(student.lstm, ref.lstm, x, h0, c0, *weights)
     keeps_dtype(student.lstm, x, None, None, *weights)
     works_on_meta(student.lstm, x, None, None, *weights)
     leaves_inputs(student.lstm, x, h0, c0, *weights)
     repeatable(student.lstm, x, None, None, *weights)
+    others = sequence_inputs(t=6, n=3, d=4, h=6), sequence_inputs(t=2, n=1, d=1, h=1)
+    given = (x, h0, c0, *weights), (x, None, c0, *weights), (x, h0, None, *weights), (40 * x, h0, c0, *weights)
+    agree_in_turn(student.lstm, ref.lstm, (x, None, None, *weights), *others, *given)
 
 
 @number("4.6")

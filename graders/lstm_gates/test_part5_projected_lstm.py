@@ -7,7 +7,7 @@ from graders.lstm_gates.gradients import check_function_gradients
 from graders.lstm_gates.inputs import sequence_inputs
 from graders.lstm_gates.pytorch import confirm_lstm
 from reference import lstm_gates as ref
-from softmark import agree, keeps_dtype, leaves_inputs
+from softmark import agree, agree_in_turn, gradients_agree, keeps_dtype, leaves_inputs
 
 
 @number("5.1")
@@ -45,8 +45,12 @@ def test_projected_lstm_without_state(student, given):
 @weight(0.25)
 @visibility("after_published")
 def test_projected_lstm_conduct(student):
-    """Gradients reach every parameter, the dtype stays, and no input is changed."""
+    """Gradients reach every parameter, the dtype stays, no input is changed, and any calls may come before."""
     x, h0, c0, *weights = inputs = sequence_inputs(t=4, n=2, d=3, h=5, p=7)
     check_function_gradients(student.projected_lstm, ref.projected_lstm, inputs)
+    gradients_agree(student.projected_lstm, ref.projected_lstm, 40 * x, h0, c0, *weights)
     keeps_dtype(student.projected_lstm, x, None, None, *weights)
     leaves_inputs(student.projected_lstm, x, h0, c0, *weights)
+    others = sequence_inputs(t=6, n=3, d=4, h=6, p=8), sequence_inputs(t=2, n=1, d=1, h=1, p=1)
+    given = inputs, (x, None, c0, *weights), (x, h0, None, *weights), (40 * x, h0, c0, *weights)
+    agree_in_turn(student.projected_lstm, ref.projected_lstm, (x, None, None, *weights), *others, *given)

@@ -22,10 +22,10 @@ def check_module(student, given, *sizes, t, n, **options):
 @number("6.3")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("given", [True, False])
-def test_module_of_one_layer(student, given):
+@pytest.mark.parametrize(("given", "d", "h"), [(True, 4, 6), (False, 4, 6), (True, 1, 1)])
+def test_module_of_one_layer(student, given, d, h):
     """One layer with the weights of an nn.LSTM, from a given state or from None."""
-    check_module(student, given, 4, 6, t=5, n=3)
+    check_module(student, given, d, h, t=5, n=3)
 
 
 @number("6.4")

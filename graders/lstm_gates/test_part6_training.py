@@ -11,7 +11,7 @@ from graders.lstm_gates.gradients import check_gradients
 from graders.lstm_gates.inputs import like, sequence_inputs
 from graders.lstm_gates.modules import in_float64, random_weights, run, run_reference
 from reference import lstm_gates as ref
-from softmark import Category, agree, draw, fail
+from softmark import Category, agree, agree_in_turn, draw, fail, gradients_agree, to_float32
 
 P = 0.3
 FATES = torch.tensor([0, 1, 1 / (1 - P), 1 / P]).double()
@@ -103,7 +103,7 @@ def test_module_dropout(student, situation):
 @weight(0.25)
 @visibility("after_published")
 def test_module_gradients(student):
-    """Gradients reach the input and every parameter."""
+    """Gradients reach the input and every parameter, and any calls may come before."""
     options = {"num_layers": 2, "bidirectional": True}
     weights = random_weights(4, 3, **options)
     x = draw("t n d", t=3, n=2, d=4)
@@ -122,3 +122,21 @@ def test_module_gradients(student):
     inputs = (weights, x, None, (4, 3), options)
     agree(lambda *inputs: run(student.LSTM, *inputs), run_reference, *inputs)
     check_gradients(value_at, gradients_of, [move_of_x, *moves.values()])
+    ours = ref.LSTM(4, 3, **options).double()
+    weak = {name: value / 10 if name.startswith("weight_ih") else value for name, value in weights.items()}
+    for module in (own, ours):
+        module.load_state_dict(weak)  # so that gates are nearly, and not wholly, closed or open
+    gradients_agree(own, ours, 40 * x)
+    for module in (own, ours):
+        module.load_state_dict(weights)
+    longer, shorter, state = draw("6 3 d", "2 1 d", "4 2 h", d=4, h=3)
+    agree_in_turn(own, ours, [x], [longer], [shorter], (x, (state, state)), [40 * x])
+    agree(own.eval(), ours, x)
+    for module in (own, ours.float()):
+        module.load_state_dict(to_float32(weights))
+    agree(own, ours, x.float())
+    other, its_ours = student.LSTM(2, 5), ref.LSTM(2, 5).double()
+    its_weights = random_weights(2, 5)
+    for module in (other, its_ours):
+        module.load_state_dict(its_weights)
+    agree(other, its_ours, draw("3 2 d", d=2))

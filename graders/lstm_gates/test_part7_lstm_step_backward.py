@@ -5,7 +5,7 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from reference import lstm_gates as ref
-from softmark import agree, confirm_reference, draw, keeps_dtype, leaves_inputs
+from softmark import agree, agree_in_turn, confirm_reference, draw, keeps_dtype, leaves_inputs
 
 
 def backward_inputs(n, d, h):
@@ -59,8 +59,14 @@ def test_backward(student, n, d, h):
 @weight(0.25)
 @visibility("after_published")
 def test_backward_conduct(student):
-    """The dtype stays, and no input is changed."""
+    """The dtype stays, no input is changed, and any calls may come before."""
     inputs = backward_inputs(n=2, d=3, h=5)
     check_backward(student, *inputs)
     keeps_dtype(student.lstm_step_backward, *inputs)
     leaves_inputs(student.lstm_step_backward, *inputs)
+    others = (
+        backward_inputs(n=3, d=4, h=6),
+        backward_inputs(n=1, d=1, h=1),
+        (*inputs[:7], 100 * inputs[7], 100 * inputs[8]),
+    )
+    agree_in_turn(student.lstm_step_backward, ref.lstm_step_backward, inputs, *others)

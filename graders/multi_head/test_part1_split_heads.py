@@ -8,7 +8,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.multi_head.inputs import UNEVEN
 from reference import multi_head as ref
-from softmark import agree, draw, gradients_agree, raises, well_behaved
+from softmark import agree, agree_in_turn, draw, gradients_agree, raises, well_behaved
 
 
 @number("1.1")
@@ -55,12 +55,15 @@ def test_split_gradient(student):
     """Gradients flow back through the split."""
     X = draw("batch T D", batch=(2,), T=5, D=12)
     gradients_agree(student.split_heads, ref.split_heads, X, 3)
+    gradients_agree(student.split_heads, ref.split_heads, 40 * X, 3)
 
 
 @number("1.6")
 @weight(0.5)
 @visibility("after_published")
 def test_split_is_a_clean_function(student):
-    """dtype and device of the input, which is left as it is; the same result every time."""
+    """dtype and device of the input, which is left as it is; the same result whatever was asked before."""
     X = draw("batch T D", batch=(2,), T=5, D=12)
     well_behaved(student.split_heads, ref.split_heads, X, 3)
+    others = (draw("T D", T=7, D=16), 4), (draw("T D", T=3, D=1), 1), (40 * X, 3)
+    agree_in_turn(student.split_heads, ref.split_heads, (X, 3), *others)

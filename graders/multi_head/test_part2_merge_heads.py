@@ -4,7 +4,7 @@ import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from reference import multi_head as ref
-from softmark import agree, draw, gradients_agree, well_behaved
+from softmark import agree, agree_in_turn, draw, gradients_agree, well_behaved
 
 
 @number("2.1")
@@ -39,12 +39,17 @@ def test_merge_with_batch(student, batch):
 @visibility("after_published")
 def test_merge_gradient(student):
     """Gradients flow back through the merge."""
-    gradients_agree(student.merge_heads, ref.merge_heads, draw("batch h T d_head", batch=(2,), h=3, T=5, d_head=4))
+    H = draw("batch h T d_head", batch=(2,), h=3, T=5, d_head=4)
+    gradients_agree(student.merge_heads, ref.merge_heads, H)
+    gradients_agree(student.merge_heads, ref.merge_heads, 40 * H)
 
 
 @number("2.5")
 @weight(0.5)
 @visibility("after_published")
 def test_merge_is_a_clean_function(student):
-    """dtype and device of the input, which is left as it is; the same result every time."""
-    well_behaved(student.merge_heads, ref.merge_heads, draw("batch h T d_head", batch=(2,), h=3, T=5, d_head=4))
+    """dtype and device of the input, which is left as it is; the same result whatever was asked before."""
+    H = draw("batch h T d_head", batch=(2,), h=3, T=5, d_head=4)
+    well_behaved(student.merge_heads, ref.merge_heads, H)
+    larger, smaller = draw("h T d_head", h=4, T=7, d_head=6), draw("h T d_head", h=2, T=3, d_head=1)
+    agree_in_turn(student.merge_heads, ref.merge_heads, [H], [larger], [smaller], [40 * H])

@@ -8,12 +8,14 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.multi_head.inputs import problem
 from reference import multi_head as ref
-from softmark import agree, causal_mask, gradients_agree, padding_mask, random_mask, well_behaved
+from softmark import agree, agree_in_turn, causal_mask, gradients_agree, padding_mask, random_mask, well_behaved
 
 # All sizes of an attention problem differ from each other, and h is neither d_k nor d_v.
 SELF = {"m": 5, "n": 5, "D_q": 11, "D_kv": 11, "h": 3, "d_k": 4, "d_v": 6}
 SQUARE = {"m": 5, "n": 5, "D_q": 12, "D_kv": 12, "h": 3, "d_k": 4, "d_v": 4}
 CROSS = {"m": 5, "n": 7, "D_q": 11, "D_kv": 11, "h": 3, "d_k": 4, "d_v": 6}
+LARGER = {"m": 8, "n": 9, "D_q": 12, "D_kv": 13, "h": 4, "d_k": 5, "d_v": 7, "batch": (1,)}
+SMALLEST = {"m": 1, "n": 1, "D_q": 1, "D_kv": 1, "h": 1, "d_k": 1, "d_v": 1, "batch": (1, 1)}
 TWO_WIDTHS = {"m": 7, "n": 5, "D_q": 10, "D_kv": 9, "h": 2, "d_k": 6, "d_v": 3}
 
 
@@ -138,12 +140,16 @@ def test_attention_gradients(student):
     args = *lowered(*problem(**CROSS, batch=(2,))), random_mask(2, 5, 7)
     check_attention(student, *args)
     gradients_agree(student.multi_head_attention, ref.multi_head_attention, *args)
+    gradients_agree(student.multi_head_attention, ref.multi_head_attention, 40 * args[0], *args[1:])
 
 
 @number("3.10")
 @weight(0.25)
 @visibility("after_published")
 def test_attention_is_a_clean_function(student):
-    """dtype and device of the inputs, which are left as they are; the same result every time."""
+    """dtype and device of the inputs, which are left as they are; the same result whatever was asked before."""
     args = *lowered(*problem(**CROSS, batch=(2,))), random_mask(2, 5, 7)
     well_behaved(student.multi_head_attention, ref.multi_head_attention, *args)
+    first = problem(**CROSS, batch=(2,))
+    masked = (*first, random_mask(2, 5, 7)), (*problem(**SMALLEST), torch.ones(1, 1, 1, 1, dtype=torch.bool))
+    agree_in_turn(student.multi_head_attention, ref.multi_head_attention, first, problem(**LARGER), *masked)

@@ -13,6 +13,7 @@ from graders.multi_head.inputs import UNEVEN
 from graders.multi_head.modules import modules
 from softmark import (
     agree,
+    agree_in_turn,
     causal_mask,
     confirm_reference,
     draw,
@@ -67,10 +68,13 @@ def test_module_parameters(student):
 @number("4.2")
 @weight(1)
 @visibility("after_published")
-@pytest.mark.parametrize("batch", [(), (2,), (2, 4)])
-def test_module_self_attention(student, batch):
-    """Self-attention with several heads, biases and the output projection: the numbers of PyTorch's own module."""
-    check_module(student, 12, 3, draw("batch m D", batch=batch, m=5, D=12))
+@pytest.mark.parametrize(
+    ("batch", "m", "D", "n_heads"),
+    [((), 5, 12, 3), ((2,), 5, 12, 3), ((2, 4), 5, 12, 3), ((1,), 4, 10, 2), ((3,), 1, 6, 1), ((4,), 6, 1, 1)],
+)
+def test_module_self_attention(student, batch, m, D, n_heads):
+    """Self-attention with biases and the output projection: the numbers of PyTorch's own module."""
+    check_module(student, D, n_heads, draw("batch m D", batch=batch, m=m, D=D))
 
 
 @number("4.3")
@@ -103,6 +107,7 @@ def test_module_gradients(student):
     args = *draw("batch m D", "batch n D", batch=(2,), m=5, n=7, D=12), random_mask(2, 5, 7)
     own, ours = check_module(student, 12, 3, *args)
     gradients_agree(own, ours, *args)
+    gradients_agree(own, ours, 40 * args[0], *args[1:])
 
 
 @number("4.6")
@@ -119,7 +124,7 @@ def test_module_uneven_width(student):
 @weight(0.25)
 @visibility("after_published")
 def test_module_is_clean(student):
-    """The same numbers in eval mode and every time, in float32 and on any device; inputs are left as they are."""
+    """The same numbers in both modes and whatever came before, in float32 and on any device; inputs are left alone."""
     args = *draw("batch m D", "batch n D", batch=(2,), m=5, n=7, D=12), random_mask(2, 5, 7)
     own, ours, _ = modules(student, 12, 3)
     own.eval()
@@ -127,8 +132,22 @@ def test_module_is_clean(student):
     works_on_meta(own, *args)
     leaves_inputs(own, *args)
     repeatable(own, *args)
+    other, its_ours, _ = modules(student, 10, 2)
+    X_q, X_kv, mask = args
+    longer, token = draw("batch m D", "batch n D", batch=(1,), m=6, n=8, D=12), draw("1 1 1 D", D=12)
+    calls = (
+        args,
+        longer,
+        [X_q],
+        (40 * X_q, X_kv, random_mask(2, 5, 7)),
+        (token, token, torch.ones(1, 1, 1, 1, dtype=torch.bool)),
+    )
+    agree_in_turn(own, ours, *calls)
+    agree(other, its_ours, draw("m D", m=5, D=10))
+    agree(own, ours, *args)
+    own.train()
+    agree(own, ours, *args)
     ours.float()
     own.load_state_dict(ours.state_dict())
-    X_q, X_kv, mask = args
     agree(own, ours, X_q.float(), X_kv.float(), mask)
     keeps_dtype(own, *args, dtypes=[torch.float32])

@@ -5,7 +5,7 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from reference import positional_encoding as ref
-from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, repeatable, works_on_meta
+from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
 
 
 def check_sum(student, X):
@@ -45,11 +45,11 @@ def test_dtype_and_device(student):
 @weight(0.25)
 @visibility("after_published")
 def test_inputs_are_left_alone(student):
-    """X is not changed, and a second call gives the same result"""
-    X = draw("n d", n=10, d=6)
+    """X is not changed, and the result is the same whatever was asked before"""
+    X, larger, smaller = draw("n d", "1 m 9", "k 1", n=10, d=6, m=14, k=7)
     check_sum(student, X)
     leaves_inputs(student.add_positions, X)
-    repeatable(student.add_positions, X)
+    agree_in_turn(student.add_positions, ref.add_positions, [X], [larger], [smaller], [40 * X])
 
 
 @number("3.5")
@@ -60,3 +60,4 @@ def test_gradient_of_X(student):
     X = draw("n d", n=10, d=8)
     check_sum(student, X)
     gradients_agree(student.add_positions, ref.add_positions, X)
+    gradients_agree(student.add_positions, ref.add_positions, 40 * X)

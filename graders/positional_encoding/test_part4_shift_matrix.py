@@ -4,7 +4,7 @@ import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from reference import positional_encoding as ref
-from softmark import agree, raises
+from softmark import agree, agree_in_turn, raises
 
 
 def check_shift(student, k, d):
@@ -25,8 +25,9 @@ def test_one_block(student, k):
 @visibility("after_published")
 @pytest.mark.parametrize(("k", "d"), [(5, 6), (3, 10), (7, 8)])
 def test_blocks(student, k, d):
-    """Every pair has its own block on the diagonal, with its own frequency"""
+    """Every pair has its own block on the diagonal, with its own frequency, whatever was asked before"""
     check_shift(student, k, d)
+    agree_in_turn(student.shift_matrix, ref.shift_matrix, (k, 6), (k + 2, 8), (k - 1, 4))
 
 
 @number("4.3")

@@ -5,7 +5,7 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from reference import positional_encoding as ref
-from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, raises, repeatable, uses_weights
+from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, raises, uses_weights
 
 
 def learned(student, max_len, d):
@@ -44,8 +44,8 @@ def test_shorter_sequences(student, batch):
 @pytest.mark.parametrize(("max_len", "n"), [(9, 10), (9, 20), (1, 4)])
 def test_too_long_a_sequence(student, max_len, n):
     """A sequence longer than the table raises ValueError, one as long as the table fits"""
-    theirs, _, _ = learned(student, max_len, 6)
-    theirs(draw("n d", n=max_len, d=6, dtype=torch.float32))  # is not refused
+    theirs, ours, _ = learned(student, max_len, 6)
+    agree(theirs, ours, draw("n d", n=max_len, d=6, dtype=torch.float32))
     raises(ValueError, theirs, draw("n d", n=n, d=6, dtype=torch.float32))
     raises(ValueError, theirs, draw("batch n d", batch=2, n=n, d=6, dtype=torch.float32))
 
@@ -70,16 +70,21 @@ def test_gradients_of_the_table(student):
     X = draw("n d", n=9, d=6, dtype=torch.float32)
     agree(theirs, ours, X)
     gradients_agree(theirs, ours, X)
+    gradients_agree(theirs, ours, 40 * X)
 
 
 @number("5.6")
 @weight(0.2)
 @visibility("after_published")
 def test_learned_dtype(student):
-    """The result has the dtype of X, X is not changed, and a second call gives the same result"""
+    """The result has the dtype of X, X is not changed, and the result is the same whatever came before"""
     theirs, ours, _ = learned(student, 11, 8)
     X = draw("n d", n=9, d=8)
     agree(theirs, ours, X)
     keeps_dtype(theirs, X)
     leaves_inputs(theirs, X)
-    repeatable(theirs, X)
+    other, its_ours, _ = learned(student, 5, 1)
+    agree_in_turn(theirs, ours, [X], [draw("1 n d", n=11, d=8)], [X[:3]], [40 * X], [X.float()])
+    agree(other, its_ours, draw("n d", n=4, d=1))
+    agree(theirs, ours, X)
+    agree(theirs.eval(), ours, X)

@@ -6,7 +6,7 @@ import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from reference import positional_encoding as ref
-from softmark import Failed, agree, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+from softmark import Failed, agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
 
 
 def check_bias(student, n, m, table):
@@ -57,15 +57,18 @@ def test_gradient_of_the_bias(student):
     table = draw("15")
     check_bias(student, 5, 8, table)
     gradients_agree(student.relative_bias, ref.relative_bias, 5, 8, table)
+    gradients_agree(student.relative_bias, ref.relative_bias, 5, 8, 40 * table)
 
 
 @number("6.5")
 @weight(0.25)
 @visibility("after_published")
 def test_dtype_of_the_bias(student):
-    """The bias has the dtype and the device of the table, and the table is not changed"""
+    """The bias has the dtype and the device of the table, which is not changed, whatever was asked before"""
     table = draw("17")
     check_bias(student, 8, 6, table)
     keeps_dtype(student.relative_bias, 8, 6, table)
     works_on_meta(student.relative_bias, 8, 6, table)
     leaves_inputs(student.relative_bias, 8, 6, table)
+    others = (9, 9, draw("1 19")), (7, 5, draw("heads 15", heads=2)), (8, 6, 40 * table)
+    agree_in_turn(student.relative_bias, ref.relative_bias, (8, 6, table), *others)

@@ -3,7 +3,7 @@
 from graders.transformer_block.inputs import USUAL, draw_block, draw_mask, scaled
 from graders.transformer_block.manners import MANNERS
 from reference import transformer_block as ref
-from softmark import agree, causal_mask, gradients_agree, random_mask, to_float32
+from softmark import agree, agree_in_turn, causal_mask, gradients_agree, random_mask, to_float32
 
 
 def check_block(student, name, *args):
@@ -28,7 +28,8 @@ def check_block_gradients(student, name):
     X, p, n_heads = draw_block((2,), **USUAL)
     mask = causal_mask(USUAL["T"])
     check_block(student, name, X, p, n_heads, mask)
-    gradients_agree(getattr(student, name), getattr(ref, name), X, p, n_heads, mask)
+    for scale in (1, 40):
+        gradients_agree(getattr(student, name), getattr(ref, name), scale * X, p, n_heads, mask)
 
 
 def check_block_manners(student, name):
@@ -37,3 +38,8 @@ def check_block_manners(student, name):
     check_block(student, name, *args)
     for check in MANNERS:
         check(getattr(student, name), *args)
+    first = X, *_ = draw_block((2,), **USUAL)
+    larger = *draw_block((1, 3), T=8, D=16, n_heads=4, d_ff=9), random_mask(1, 1, 8, 8)
+    token = draw_block((), T=1, D=1, n_heads=1, d_ff=1)
+    calls = (*first, args[-1]), (*token, token[0] < 9), (*first, causal_mask(5)), (40 * X, *first[1:])
+    agree_in_turn(getattr(student, name), getattr(ref, name), first, larger, *calls)

@@ -10,7 +10,18 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.transformer_block.inputs import EPS, batch_id
 from reference import transformer_block as ref
-from softmark import Category, Failed, agree, draw, draw_integers, fail, gradients_agree, to_float32, well_behaved
+from softmark import (
+    Category,
+    Failed,
+    agree,
+    agree_in_turn,
+    draw,
+    draw_integers,
+    fail,
+    gradients_agree,
+    to_float32,
+    well_behaved,
+)
 
 
 def draw_tokens(batch=(), T=5, d=6, dtype=torch.float64):
@@ -78,12 +89,17 @@ def test_layer_norm_offset(student, offset):
 @visibility("after_published")
 def test_layer_norm_gradients(student):
     """Gradients reach the tokens, the gain and the bias; mean and variance pass their share on."""
-    gradients_agree(student.layer_norm, ref.layer_norm, *draw_tokens((2,), d=4), EPS)
+    X, gain, bias = draw_tokens((2,), d=4)
+    for scale in (1, 40):
+        gradients_agree(student.layer_norm, ref.layer_norm, scale * X, gain, bias, EPS)
 
 
 @number("1.6")
 @weight(0.5)
 @visibility("after_published")
 def test_layer_norm_manners(student):
-    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
     well_behaved(student.layer_norm, ref.layer_norm, *draw_tokens((2,), dtype=torch.float32), EPS)
+    X, gain, bias = draw_tokens(T=3, d=1)
+    calls = draw_tokens((2,)), draw_tokens((1, 3), T=7, d=9), (X, gain, 40 * bias)
+    agree_in_turn(student.layer_norm, ref.layer_norm, *((*each, EPS) for each in calls))

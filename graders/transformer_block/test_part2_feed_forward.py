@@ -6,7 +6,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.transformer_block.inputs import batch_id
 from reference import transformer_block as ref
-from softmark import Category, Failed, agree, draw, fail, gradients_agree, ignores_padding, well_behaved
+from softmark import Category, Failed, agree, agree_in_turn, draw, fail, gradients_agree, ignores_padding, well_behaved
 
 WIDE, NARROW, SQUARE = {"T": 16, "d": 4, "d_ff": 7}, {"T": 16, "d": 6, "d_ff": 2}, {"T": 16, "d": 5, "d_ff": 5}
 
@@ -68,12 +68,17 @@ def tokens_apart(got, X, *rest):
 @visibility("after_published")
 def test_feed_forward_gradients(student):
     """Gradients reach the tokens, both weights and both biases."""
-    gradients_agree(student.feed_forward, ref.feed_forward, *draw_feed_forward((2,), **WIDE))
+    X, *weights = draw_feed_forward((2,), **WIDE)
+    for scale in (1, 40):
+        gradients_agree(student.feed_forward, ref.feed_forward, scale * X, *weights)
 
 
 @number("2.5")
 @weight(0.25)
 @visibility("after_published")
 def test_feed_forward_manners(student):
-    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
     well_behaved(student.feed_forward, ref.feed_forward, *draw_feed_forward((2,), torch.float32, **WIDE))
+    larger, smaller = {"batch": (1, 3), "T": 7, "d": 6, "d_ff": 9}, {"batch": (), "T": 3, "d": 1, "d_ff": 1}
+    calls = [draw_feed_forward(**each) for each in ({"batch": (2,), "T": 5, "d": 4, "d_ff": 7}, larger, smaller)]
+    agree_in_turn(student.feed_forward, ref.feed_forward, *calls, [40 * value for value in calls[0]])

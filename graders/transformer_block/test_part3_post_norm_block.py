@@ -71,5 +71,5 @@ def test_post_norm_gradients(student):
 @weight(0.25)
 @visibility("after_published")
 def test_post_norm_manners(student):
-    """float32 stays float32, inputs stay as they were, two calls give the same, any device will do."""
+    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
     check_block_manners(student, "post_norm_block")

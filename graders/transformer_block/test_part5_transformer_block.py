@@ -17,6 +17,8 @@ from reference import transformer_block as ref
 from softmark import (
     Failed,
     agree,
+    agree_in_turn,
+    causal_mask,
     confirm_reference,
     draw,
     gradients_agree,
@@ -33,6 +35,7 @@ MODULES = {
     "one_batch": {"batch": (2,), "T": 5, "D": 12, "n_heads": 3, "d_ff": 7},
     "two_batches": {"batch": (3, 6), "T": 4, "D": 10, "n_heads": 2, "d_ff": 16},
     "one_token": {"batch": (6,), "T": 1, "D": 6, "n_heads": 1, "d_ff": 6},
+    "one_feature": {"batch": (1,), "T": 3, "D": 1, "n_heads": 1, "d_ff": 1},
 }
 TORCH = "PyTorch's nn.TransformerEncoderLayer"
 
@@ -158,24 +161,30 @@ def test_module_gradients(student, norm_first):
     check_like_torch(student, weights, X, mask, *sizes)
     own = loaded(student.TransformerBlock(*sizes[:3], norm_first=norm_first), weights)
     gradients_agree(own, loaded(torch_layer(*sizes), weights), X)
-    gradients_agree(own, loaded(ref.TransformerBlock(*sizes), weights), X, mask)
+    for scale in (1, 40):
+        gradients_agree(own, loaded(ref.TransformerBlock(*sizes), weights), scale * X, mask)
 
 
 @number("5.7")
 @weight(0.5)
 @visibility("after_published")
 def test_module_manners(student):
-    """The same in eval mode and every time, in float32 and on any device; inputs and parameters are left alone."""
+    """The same in eval mode, after any calls, in float32 and on any device; inputs and parameters are left alone."""
     sizes = 12, 3, 7, True
     weights, X, mask = (
         draw_module_weights(*sizes[:3]),
         draw("batch T D", batch=(2,), T=5, D=12),
         random_mask(2, 5, 5),
     )
-    weights, X = to_float32((weights, X))
+    doubles, (weights, X) = weights, to_float32((weights, X))
     own = loaded(student.TransformerBlock(*sizes[:3], norm_first=True), weights)
     same_in_both_modes(own, X, mask)
     check_module(student, weights, X, mask, *sizes)
     agree(named(own.state_dict(), weights), weights)
     for check in MODULE_MANNERS:
         check(own, X, mask)
+    ours = loaded(ref.TransformerBlock(*sizes), weights)
+    longer, token = to_float32(draw("1 3 T D", "1 1 1 D", T=8, D=12))
+    calls = (longer, random_mask(1, 1, 8, 8)), (token, token[..., :1] < 9), (X, ~mask | causal_mask(5))
+    agree_in_turn(own, ours, [X], (X, mask), *calls, [40 * X])
+    agree(loaded(own, doubles), loaded(ours, doubles), X.double())

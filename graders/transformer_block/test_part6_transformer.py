@@ -17,6 +17,7 @@ from softmark import (
     Answer,
     Failed,
     agree,
+    agree_in_turn,
     causal,
     confirm_reference,
     draw,
@@ -34,11 +35,14 @@ from softmark import (
 
 VOCABULARY, LONGEST, D, N_HEADS, D_FF, LAYERS = SMALL = 11, 9, 12, 3, 7, 2
 TOKENS = {
-    "no_batch": ((), 8, False),
-    "one_batch": ((4,), 5, True),
-    "two_batches": ((2, 3), 4, False),
-    "longest": ((2,), LONGEST, True),
-    "one_token": ((8,), 1, False),
+    "no_batch": ((), 8, SMALL, False),
+    "one_batch": ((4,), 5, SMALL, True),
+    "two_batches": ((2, 3), 4, SMALL, False),
+    "longest": ((2,), LONGEST, SMALL, True),
+    "one_token": ((8,), 1, SMALL, False),
+    "one_layer": ((1,), 5, (11, 6, 10, 2, 12, 1), True),
+    "three_layers": ((2,), 5, (11, 6, 6, 1, 6, 3), False),
+    "one_of_all": ((), 1, (1, 1, 1, 1, 1, 1), False),
 }
 
 
@@ -51,9 +55,9 @@ def draw_transformer_weights(vocab_size, max_len, d_model, n_heads, d_ff, n_laye
     return weights
 
 
-def draw_ids(*shape):
+def draw_ids(*shape, vocab_size=VOCABULARY):
     """Draw token ids; 0 is among them."""
-    ids = draw_integers(0, VOCABULARY, "shape", shape=shape)
+    ids = draw_integers(0, vocab_size, "shape", shape=shape)
     ids[..., shape[-1] // 2] = 0
     return ids
 
@@ -112,10 +116,10 @@ def shapes_around(block):
 @number("6.2")
 @weight(0.75)
 @visibility("after_published")
-@pytest.mark.parametrize(("batch", "T", "norm_first"), TOKENS.values(), ids=TOKENS)
-def test_transformer(student, batch, T, norm_first):
+@pytest.mark.parametrize(("batch", "T", "sizes", "norm_first"), TOKENS.values(), ids=TOKENS)
+def test_transformer(student, batch, T, sizes, norm_first):
     """Embedding, positions, and a stack of causal blocks."""
-    given = draw_transformer_weights(*SMALL), draw_ids(*batch, T), *SMALL, norm_first
+    given = draw_transformer_weights(*sizes), draw_ids(*batch, T, vocab_size=sizes[0]), *sizes, norm_first
     confirm_reference(lambda: run_transformer(*given), lambda: run_block_by_block(*given), "a stack of its blocks")
     check_transformer(student, *given)
 
@@ -178,11 +182,15 @@ def test_transformer_too_long(student):
 @weight(0.25)
 @visibility("after_published")
 def test_transformer_manners(student):
-    """The same in eval mode and every time, in float32 and on any device; tokens and parameters are left alone."""
-    weights, tokens = to_float32(draw_transformer_weights(*SMALL)), draw_ids(2, 5)
+    """The same in eval mode, after any calls, in float32 and on any device; tokens and parameters are left alone."""
+    doubles, tokens = draw_transformer_weights(*SMALL), draw_ids(2, 5)
+    weights = to_float32(doubles)
     own = loaded(own_transformer(student, *SMALL, True), weights)
     same_in_both_modes(own, tokens)
     check_transformer(student, weights, tokens, *SMALL, True)
     agree(named(own.state_dict(), weights), weights)
     for check in (repeatable, leaves_inputs, works_on_meta):
         check(own, tokens)
+    ours = loaded(ref.Transformer(*SMALL, True), weights)
+    agree_in_turn(own, ours, [tokens], [draw_ids(1, 8)], [draw_ids(3)], [draw_ids(2, 5)])
+    agree(loaded(own, doubles), loaded(ours, doubles), tokens)

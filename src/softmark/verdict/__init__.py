@@ -22,6 +22,7 @@ from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable,
 from softmark.verdict.context import Check, TestContext, activate, current_test
 from softmark.verdict.draw import causal_mask, draw, draw_integers, padding_mask, random_mask, to_float32
 from softmark.verdict.gradients import gradients_agree
+from softmark.verdict.in_turn import agree_in_turn
 from softmark.verdict.mistakes import (
     Equivalent,
     Mistake,
@@ -70,6 +71,7 @@ __all__ = [
     "Verdict",
     "activate",
     "agree",
+    "agree_in_turn",
     "batch_independent",
     "causal",
     "causal_mask",
