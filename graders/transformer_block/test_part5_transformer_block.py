@@ -35,7 +35,7 @@ MODULES = {
     "one_batch": {"batch": (2,), "T": 5, "D": 12, "n_heads": 3, "d_ff": 7},
     "two_batches": {"batch": (3, 6), "T": 4, "D": 10, "n_heads": 2, "d_ff": 16},
     "one_token": {"batch": (6,), "T": 1, "D": 6, "n_heads": 1, "d_ff": 6},
-    "one_feature": {"batch": (1,), "T": 3, "D": 1, "n_heads": 1, "d_ff": 1},
+    "one_unit": {"batch": (1,), "T": 8, "D": 10, "n_heads": 1, "d_ff": 1},
 }
 TORCH = "PyTorch's nn.TransformerEncoderLayer"
 

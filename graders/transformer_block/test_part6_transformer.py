@@ -42,7 +42,8 @@ TOKENS = {
     "one_token": ((8,), 1, SMALL, False),
     "one_layer": ((1,), 5, (11, 6, 10, 2, 12, 1), True),
     "three_layers": ((2,), 5, (11, 6, 6, 1, 6, 3), False),
-    "one_of_all": ((), 1, (1, 1, 1, 1, 1, 1), False),
+    "one_word": ((2,), 9, (1, 9, 6, 1, 1, 1), False),
+    "one_place": ((8,), 1, (11, 1, 6, 1, 7, 1), True),
 }
 
 

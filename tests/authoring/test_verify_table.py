@@ -28,5 +28,6 @@ class TestNothingToProveWith:
 
     def test_is_not_said_of_a_whole_one(self) -> None:
         verification = Verification("tiny", mistakes=2, caught=2, named=2, equivalents=1, equivalents_full=1)
+        verification.conditions = {"in every call": {"double": "caught"}}
         assert "nothing is proved" not in shown(verification)
         assert "2/2" in shown(verification)

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 TOML = """title = "Tiny"
 file = "tiny.py"
 points = 2
+conditions = false
 
 [[part]]
 number = "1"

@@ -32,14 +32,15 @@ def judge(
     users = dependents(homework.reference, {part.number: part.functions for part in homework.parts})
     judges: dict[str, Callable[[Verification, Variant, Result, Homework], None]] = {
         "reference": _judge_right, "equivalent": _judge_right, "starter": _judge_zero, "trivial": _judge_zero,
+        "recorder": _judge_recorder,
     }  # fmt: skip
     for variant, result in zip(variants, results, strict=True):
         if result.status is Status.GRADER_ERROR:
             _judge_fault(verification, variant, result, homework)
-        elif variant.kind != "mistake":
-            judges[variant.kind](verification, variant, result, homework)
-        else:
+        elif variant.kind == "mistake":
             _judge_mistake(verification, mistakes[variant.name], variant, result, users)
+        elif variant.kind in judges:
+            judges[variant.kind](verification, variant, result, homework)
     _judge_margins(verification)
     return verification
 
@@ -72,6 +73,13 @@ def _judge_right(verification: Verification, variant: Variant, result: Result, h
     verification.add_gap(
         variant.name, f"{where}a right solution loses marks: {said}; correct code must not lose marks, mend the test"
     )
+
+
+def _judge_recorder(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:
+    own = [test for test in result.tests if test.part in variant.parts and test.score != test.max_score]
+    if own:
+        what = f"the reference loses marks while its calls are noted: {_first_words(own, result)}"
+        verification.add_gap(variant.name, what)
 
 
 def _judge_zero(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:

@@ -37,6 +37,8 @@ class Verification:
     """Largest error of a right answer, in tolerances."""
     refused: float = math.inf
     """Smallest error of a wrong answer that was refused for its values, in tolerances."""
+    conditions: dict[str, dict[str, str]] = field(default_factory=dict)
+    """For each condition and each function to which it can apply: caught, hole or excluded."""
     found: dict[str, list[str]] = field(default_factory=dict)
     """The claims that do not hold, each cause once, with the submissions in which it shows."""
     _told: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False)

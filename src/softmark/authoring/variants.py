@@ -26,13 +26,15 @@ class Variant:
     kind: str
     name: str
     source: str
+    parts: tuple[str, ...] = ()
+    """The parts whose tests are run; all of them if none is named."""
 
 
 class Round:
     """Variants of one homework, with an engine of their own; `backwards` reverses the tests of each part."""
 
     def __init__(self, homework: Homework, variants: Sequence[Variant], jobs: int, *, backwards: bool = False) -> None:
-        self.variants = variants
+        self.variants = list(variants)
         self._homework = homework
         self.engine = engine_for(
             GradingSpec.of(homework, STRONGEST, backwards=backwards), slots_for(homework, jobs, len(variants))
@@ -43,14 +45,19 @@ class Round:
         """Have all variants graded."""
         self.futures = [self.engine.submit(_job(self._homework, variant)) for variant in self.variants]
 
+    def add(self, variants: Sequence[Variant]) -> None:
+        """Have more variants graded by the same engine, which must not have been closed."""
+        self.variants += variants
+        self.futures += [self.engine.submit(_job(self._homework, variant)) for variant in variants]
+
     @property
     def running(self) -> int:
         """The number of variants that are being graded now."""
         return min(self.engine.slots, sum(not future.done() for future in self.futures))
 
-    def results(self) -> list[Result]:
-        """Wait for the result of each variant, and return them in the order of the variants."""
-        return [_result_of(future) for future in self.futures]
+    def results(self, first: int | None = None) -> list[Result]:
+        """Wait for the result of each variant, or of the first ones, and return them in the order of the variants."""
+        return [_result_of(future) for future in self.futures[:first]]
 
 
 class Rounds:
@@ -103,6 +110,6 @@ def _result_of(future: Future[Result]) -> Result:
 
 
 def _job(homework: Homework, variant: Variant) -> Job:
-    naming = variant.kind not in ("trivial", "starter")
+    naming = variant.kind not in ("trivial", "starter", "recorder", "conditional")
     files = SubmittedFiles(homework.file, {homework.file: variant.source.encode()})
-    return Job(Submission(id=variant.name), files, naming=naming)
+    return Job(Submission(id=variant.name), files, naming=naming, parts=variant.parts)

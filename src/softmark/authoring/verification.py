@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softmark.authoring.claims import judge
+from softmark.authoring.conditional import Cell, cells, judge_cells, recorders
 from softmark.authoring.gaps import Gap, Verification
 from softmark.authoring.handed_out import gaps_of_handout
 from softmark.authoring.no_effort import starter, trivial_submissions
@@ -50,11 +51,15 @@ class _Trial:
     first: Round
     second: Round
     """Some of the variants once more, in another order."""
+    table: list[Cell]
+    """Each function under each condition."""
     of_handout: list[tuple[str, str]]
 
     def verification(self) -> Verification:
         """Wait for all results, and judge them."""
-        verification = judge(self.homework, self.first.variants, self.registry, self.first.results())
+        results = self.first.results()
+        verification = judge(self.homework, self.first.variants, self.registry, results)
+        judge_cells(verification, self.homework, self.table, dict(zip(self.first.variants, results, strict=True)))
         judge_repetition(verification, self.homework, self.first, self.second)
         for subject, what in self.of_handout:
             verification.add_gap(subject, what)
@@ -69,10 +74,13 @@ def _begin(homework: Homework, rounds: Rounds, jobs: int) -> _Trial:
     """
     registry = load_mistakes(homework)
     variants = _variants(homework, registry)
-    first = rounds.begin(homework, variants)
+    noting = recorders(homework)
+    first = rounds.begin(homework, [*noting, *variants])
+    table = cells(homework, first.results(len(noting)))
+    first.add(list(dict.fromkeys(cell.variant for cell in table if cell.variant is not None)))
     of_handout = list(gaps_of_handout(homework))
     second = rounds.begin(homework, repeated(variants), jobs=(jobs + 1) // 2, backwards=True)
-    return _Trial(homework, registry, first, second, of_handout)
+    return _Trial(homework, registry, first, second, table, of_handout)
 
 
 def _unsolved(homework: Homework) -> Verification:

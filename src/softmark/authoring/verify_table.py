@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from string import ascii_lowercase
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from softmark.authoring.gaps import Verification
+
+_STATES = {"caught": Text("✓", "green"), "hole": Text("✗", "red"), "excluded": Text("–", "dim")}
 
 
 def show_verifications(verifications: Sequence[Verification], seconds: float, console: Console) -> None:
@@ -37,6 +40,10 @@ def show_verifications(verifications: Sequence[Verification], seconds: float, co
     console.print()
     console.print(table)
     for verification in verifications:
+        if verification.conditions:
+            console.print()
+            console.print(_conditions(verification))
+    for verification in verifications:
         for gap in verification.gaps:
             console.print(Text.assemble("\n  ", ("✗ ", "red"), (f"{gap.homework}: {gap.subject} ", "bold"), gap.what))
         for unproved in _unproved(verification):
@@ -44,10 +51,26 @@ def show_verifications(verifications: Sequence[Verification], seconds: float, co
     console.print(Text(f"\n  {seconds:.0f} s\n", "dim"))
 
 
+def _conditions(verification: Verification) -> Table:
+    """A row for each condition, a column for each function, with a letter; empty where the condition cannot apply."""
+    functions = list(dict.fromkeys(name for row in verification.conditions.values() for name in row))
+    letters = dict(zip(functions, ascii_lowercase, strict=False))
+    legend = ", ".join(f"{letter} {name}" for name, letter in letters.items())
+    table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim", title_justify="left")
+    table.title = Text(f"{verification.homework}: {legend}")
+    for column in ("wrong only …", *letters.values()):
+        table.add_column(column, no_wrap=True)
+    for condition, states in verification.conditions.items():
+        table.add_row(condition, *(_STATES.get(states.get(name, ""), Text()) for name in letters))
+    return table
+
+
 def _unproved(verification: Verification) -> Iterator[str]:
     """Return the claims of a green row that nothing was there to try for."""
     if not verification.mistakes:
         yield "nothing is proved about wrong answers: name mistakes in mistakes.py"
+    if not verification.conditions:
+        yield "nothing is proved about functions that are wrong only sometimes: homework.toml says conditions = false"
     if not verification.equivalents:
         yield "nothing is proved about other right answers: add some to equivalents.py"
 
@@ -82,6 +105,7 @@ def as_plain(verifications: Sequence[Verification], seconds: float) -> dict[str,
                 "margin_accept": min(verification.margin_accept, 1e300),
                 "margin_reject": min(verification.margin_reject, 1e300),
                 "ok": verification.ok,
+                "conditions": verification.conditions,
                 "holes": [{"subject": gap.subject, "what": gap.what} for gap in verification.gaps],
             }
             for verification in verifications

@@ -16,6 +16,7 @@ from types import MappingProxyType
 import msgspec
 
 from softmark.course.deadlines import AttemptLimit, AttemptsTable, LatePolicy, LateTable, attempt_limit, late_policy
+from softmark.course.excluded import ExcludedTable, excluded
 from softmark.course.reference import dependents, parameters_of, undefined
 from softmark.course.toml import Key, LocatedToml
 from softmark.records.errors import ConfigError, UsageError
@@ -74,6 +75,10 @@ class Homework:
     """The names of the arguments of each function and method, as far as they are known."""
     packages: tuple[str, ...] = ()
     """The libraries that a student may import beside torch, NumPy and Python's own modules."""
+    conditions: bool = True
+    """True if `verify` tries each function wrong under one condition at a time."""
+    excluded: Mapping[tuple[str, str], str] = field(default_factory=dict, compare=False)
+    """The reason why no test compares a function under a condition."""
     attempts: AttemptLimit | None = None
     """The number of attempts, on a platform that counts them; None if there is no limit."""
 
@@ -158,6 +163,8 @@ class _Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     part: tuple[_PartTable, ...]
     limits: _LimitsTable = _LimitsTable()
     forbidden: tuple[_ForbiddenTable, ...] = ()
+    conditions: bool = True
+    excluded: tuple[ExcludedTable, ...] = ()
     late: LateTable | msgspec.UnsetType = msgspec.UNSET
     whole_notebook: bool = False
     packages: tuple[str, ...] = ()
@@ -211,6 +218,8 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         late=late_policy(toml, config.late),
         whole_notebook=config.whole_notebook,
         packages=config.packages,
+        excluded=excluded(toml, config.excluded),
+        conditions=config.conditions,
         takes=parameters_of(reference),
         attempts=attempt_limit(toml, config.attempts),
     )

@@ -310,7 +310,9 @@ def _graded_parts(
     tests: Tests, session: StudentSession, job: Job, lost: LostMarks, result: Result, progress: bool
 ) -> Iterator[Result]:
     session.load()
-    for _, group in groupby(tests.specs, key=lambda spec: spec.part):
+    for part, group in groupby(tests.specs, key=lambda spec: spec.part):
+        if job.parts and part not in job.parts:
+            continue
         specs = tuple(group)
         try:
             for finished in grade_part(tests, specs, session, job, lost, progress=progress):

@@ -23,6 +23,9 @@ class Job(msgspec.Struct, frozen=True):
     naming: bool = True
     """True if the names of mistakes are looked for. A submission that knows nothing needs no names."""
 
+    parts: tuple[str, ...] = ()
+    """The parts whose tests are run; all of them if none is named. `verify` asks only those that can tell."""
+
     def result(self, pending: Result) -> Result:
         """Return the result of this submission before its first test; the final one if it is refused."""
         files = self.files

@@ -1,0 +1,192 @@
+"""`softmark verify` tries each function wrong under one condition at a time, and says where no test notices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from softmark.authoring.conditions import conditions_for, seen_in, spoil
+from softmark.authoring.facts import Facts, Target, facts_of
+from tests.authoring.test_gaps import gaps
+from tests.support.tiny_homework import HIDDEN, TOML, course, softmark
+
+TRIED = TOML.replace("conditions = false\n", "")
+IN_TURN = HIDDEN.replace("agree,", "agree_in_turn, gradients_agree,").replace(
+    'agree(student.double, ref.double, draw("n", n=5))',
+    """x = draw("n", n=5)
+    agree_in_turn(student.double, ref.double, [x], [x[:1]], [100 * x])
+    for scale in (1, 100):
+        gradients_agree(student.double, ref.double, scale * x)""",
+)
+EXCLUDED = """
+[[excluded]]
+functions = ["double"]
+conditions = [{conditions}]
+because = "{because}"
+"""
+
+
+def attend(X: torch.Tensor, n_heads: int, mask: torch.Tensor | None = None) -> torch.Tensor:
+    """Return the tokens.
+
+    X: (…, T, D)    the tokens
+    mask            None, or boolean
+    """
+    return X * n_heads
+
+
+class Scale(nn.Module):
+    """A module with one weight."""
+
+    def __init__(self, d_model: int, flipped: bool = False) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        """X: (…, T, D)"""
+        return self.weight * X
+
+
+def calls_of(*calls: tuple[Any, ...]) -> tuple[Target, list[Facts]]:
+    target = Target({"attend": attend}, "attend")
+    return target, [facts_of(target, None, {}, args, {}) for args in calls]
+
+
+def words(target: Target, calls: list[Facts]) -> dict[str, list[bool]]:
+    """Return for each condition in which of the calls it holds."""
+    return {
+        found.words: [found.holds(now, calls[:index]) for index, now in enumerate(calls)]
+        for found in conditions_for(target, seen_in(calls))
+    }
+
+
+class TestTable:
+    """The conditions are found in the signature, the docstring and the calls of a function."""
+
+    def test_of_a_function(self) -> None:
+        mask = torch.ones(5, 5, dtype=torch.bool)
+        torch.manual_seed(1)
+        table = words(*calls_of((torch.ones(5, 6), 2), (torch.ones(1, 1, 6), 3, mask), (99 * torch.ones(5, 6), 2)))
+        assert table["in every call"] == [True, True, True]
+        assert table["no batch dimension"] == [True, False, True]
+        assert table["one batch dimension"] == table["a batch of one"] == table["T = 1"] == [False, True, False]
+        assert table["two batch dimensions"] == [False, False, False]
+        assert table["n_heads = 2"] == [True, False, True]
+        assert table["n_heads > 2"] == table["`mask` given"] == [False, True, False]
+        assert table["a mask that allows everything"] == [False, True, False]
+        assert table["large numbers"] == table["after other numbers of the same sizes"] == [False, False, True]
+        assert table["after a larger T"] == table["`mask` given after it was left out"] == [False, True, False]
+        assert table["after a smaller T"] == [False, False, True]
+        assert table["float32"] == [True, True, True]
+        assert table["only the gradients"] == [False, False, False]
+
+    def test_of_a_docstring_with_multiples(self) -> None:
+        """4H is four times H."""
+
+        def gates(z: torch.Tensor) -> torch.Tensor:
+            """z: (…, 4H)"""
+            return z
+
+        target = Target({"gates": gates}, "gates")
+        assert facts_of(target, None, {}, (torch.ones(3, 8),), {})["sizes"] == {"H": 2}
+
+
+class TestSpoil:
+    """A function is wrong while the condition holds, and right otherwise."""
+
+    def test_of_a_size(self) -> None:
+        torch.manual_seed(1)
+        _, seen = calls_of((torch.ones(5, 6), 2))
+        scope: dict[str, Any] = {"attend": attend}
+        spoil(scope, "attend", "T = 1", seen_in(seen))
+        assert torch.equal(scope["attend"](torch.ones(2, 6), 2), attend(torch.ones(2, 6), 2))
+        assert not torch.allclose(scope["attend"](torch.ones(1, 6), 2), attend(torch.ones(1, 6), 2))
+
+    def test_that_forgets_at_the_next_test(self) -> None:
+        """A test begins with a seed of its own. What earlier tests have asked does not count."""
+        _, seen = calls_of((torch.ones(5, 6), 2))
+        scope: dict[str, Any] = {"attend": attend}
+        spoil(scope, "attend", "from the second call on", seen_in(seen))
+        right, answers = attend(torch.ones(5, 6), 2), []
+        for seed in (1, 1, 2):
+            torch.manual_seed(seed)
+            answers.append(torch.equal(scope["attend"](torch.ones(5, 6), 2), right))
+        assert answers == [True, False, True]
+
+    def test_of_gradients(self) -> None:
+        """The answer stays what it is."""
+        _, seen = calls_of((torch.ones(5, 6), 2))
+        scope: dict[str, Any] = {"attend": attend}
+        spoil(scope, "attend", "only the gradients", seen_in(seen))
+        X = torch.ones(5, 6, requires_grad=True)
+        answer = scope["attend"](X, 2)
+        assert torch.equal(answer, attend(X, 2))
+        (gradient,) = torch.autograd.grad(answer.sum(), X)
+        assert not torch.allclose(gradient, torch.full((5, 6), 2.0))
+
+    def test_of_a_module(self) -> None:
+        """A module is wrong in train() only, and another module is another one."""
+        scope: dict[str, Any] = {"Scale": type("Scale", (Scale,), {})}
+        target = Target({"Scale": Scale}, "Scale")
+        seen = facts_of(target, Scale(6), {"d_model": 6}, (torch.ones(5, 6),), {})
+        spoil(scope, "Scale", "in train()", seen_in([seen]))
+        module = scope["Scale"](6)
+        assert not torch.allclose(module(torch.ones(5, 6)), torch.ones(5, 6))
+        assert torch.equal(module.eval()(torch.ones(5, 6)), torch.ones(5, 6))
+
+
+class TestVerify:
+    """A condition under which wrong answers keep full marks is a gap."""
+
+    def test_one_call_leaves_holes(self, tmp_path: Path) -> None:
+        root = course(tmp_path, toml=TRIED)
+        done = softmark(root, "verify", "tiny", "--jobs", "1", "--json")
+        assert done.returncode == 1, done.stderr
+        told = json.loads(done.stdout)["homeworks"]["tiny"]
+        assert told["conditions"]["in every call"] == {"double": "caught"}
+        assert told["conditions"]["float32"] == told["conditions"]["from the second call on"] == {"double": "hole"}
+        (hole,) = told["holes"]
+        assert hole["what"] == "no test of its part makes such a call: add a case that compares values"
+
+    def test_calls_in_turn_leave_none(self, tmp_path: Path) -> None:
+        """The table says that each condition is caught."""
+        done = softmark(course(tmp_path, toml=TRIED, hidden=IN_TURN), "verify", "tiny", "--jobs", "1")
+        assert done.returncode == 0, done.stdout + done.stderr
+        rows = {" ".join(line.split()) for line in done.stdout.splitlines()}
+        assert {"tiny: a double", "wrong only … a", "float32 ✓", "after another dtype ✓"} <= rows
+
+    def test_calls_that_nobody_compares(self, tmp_path: Path) -> None:
+        """A call is not enough: its values must be compared."""
+        hidden = IN_TURN.replace("[x[:1]], ", "").replace("    for scale", "    student.double(x[:1])\n    for scale")
+        assert gaps(course(tmp_path, toml=TRIED, hidden=hidden)) == [
+            ("double, x[-1] = 1:", "wrong answers keep full marks while this holds: compare values then")
+        ]
+
+    def test_exclusions(self, tmp_path: Path) -> None:
+        """A hole may be excluded with a reason. One that is not needed, or wrong, is a gap."""
+        hidden = IN_TURN.replace("[x[:1]], ", "")
+        rule = EXCLUDED.format(conditions='"x[-1] = 1", "float32", "x[-1] = 7"', because="the handout says so")
+        toml = TRIED.replace("\n[[part]]", f"{rule}\n[[part]]", 1)
+        assert gaps(course(tmp_path, toml=toml, hidden=hidden)) == [
+            ("double, float32:", "homework.toml excludes this, and a test compares it: remove the exclusion"),
+            ("double, x[-1] = 7:", "homework.toml excludes this, and the table has no such cell"),
+        ]
+
+    def test_no_table(self, tmp_path: Path) -> None:
+        """A homework may do without, which is said."""
+        done = softmark(course(tmp_path), "verify", "tiny", "--jobs", "1")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "nothing is proved about functions that are wrong only sometimes" in done.stdout
+
+    @pytest.mark.parametrize("because", ["", " "])
+    def test_exclusion_without_a_reason(self, tmp_path: Path, because: str) -> None:
+        rule = EXCLUDED.format(conditions='"float32"', because=because)
+        toml = TRIED.replace("\n[[part]]", f"{rule}\n[[part]]", 1)
+        done = softmark(course(tmp_path, toml=toml), "verify", "tiny", "--jobs", "1")
+        assert done.returncode != 0
+        assert "because must say why no test compares this" in done.stderr
