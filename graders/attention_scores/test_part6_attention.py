@@ -108,6 +108,6 @@ def test_attention_manners(student):
     first = draw(*specs, batch=2, m=5, n=7, d_k=6, d_v=8)
     larger = draw(*specs, batch=(1, 3), m=6, n=8, d_k=10, d_v=9)
     one = draw(*specs, batch=(), m=1, n=1, d_k=1, d_v=1)
-    masks = mask, sparse_mask(1, 1, 1, 8), one[0] < 9, sparse_mask(2, 5, 1)
+    masks = mask, sparse_mask(1, 1, 1, 8), one[0] < 9, sparse_mask(2, 5, 2)[..., :1]
     masked = [(*each, allowed) for each, allowed in zip((first, larger, one, first), masks, strict=True)]
     agree_in_turn(student.attention, ref.attention, first, *masked, (*first, ~mask))
