@@ -75,11 +75,15 @@ def test_layer_norm_offset(student, offset):
     X = offset + draw_integers(-4, 5, "2 5 8").double()  # all sums are exact
     want = ref.layer_norm(X, gain, bias, EPS)
     agree(student.layer_norm, want, X, gain, bias, EPS)
+    single = to_float32((X, gain, bias))
     try:
-        agree(student.layer_norm, want.float(), *to_float32((X, gain, bias)), EPS)
+        agree(student.layer_norm, want.float(), *single, EPS)
     except Failed as failure:
         if failure.verdict.category not in (Category.VALUE, Category.NAN):
             raise
+        error = (student.layer_norm(*single, EPS).double() - want).abs().max()
+        if error <= 0.05:  # a mean that is summed up step by step is off by some thousandths, the shortcut by ones
+            return
         fact = "tokens with a large mean come out wrong in float32, though not in float64: digits get lost on the way"
         fail(Category.PROPERTY, fact)
 

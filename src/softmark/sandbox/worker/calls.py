@@ -17,7 +17,6 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable
-from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -51,26 +50,16 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
     args = tuple(_unwrap(submission, value) for value in given[0])
     kwargs = {name: _unwrap(submission, value) for name, value in given[1].items()}
     args, kwargs = _with_lent(submission, call, args, kwargs)
-    if call.how not in ("weights", "mode"):
-        _check_signature(function, args, kwargs)
     guarded = submission.guard.watching(_root_name(submission, call.target))
     with device.running():
         before = _copied(given) if call.watch else None
         with at_the_students_line(), guarded:
-            match call.how:
-                case "plain":
-                    done = {"value": function(*args, **kwargs)}
-                case "vjp":
-                    done = _vjp(function, owner, args, kwargs, device.send(call.cotangent))
-                case "count_ops":
-                    done = _count_ops(function, args, kwargs)
-                case "on_meta":
-                    done = _elsewhere(function, owner, args, kwargs, device, submission)
-                case "weights":
-                    done = _weights(_module(owner), *args)
-                case "mode":
-                    _module(owner).train(args[0])
-                    done = {"value": None}
+            try:
+                done = _made(submission, call, device, (function, owner), args, kwargs)
+            except TypeError:
+                if call.how not in ("weights", "mode"):
+                    _require_fit(function, args, kwargs)
+                raise
         if inspect.isclass(function):
             if isinstance(done["value"], nn.Module):
                 device.settle(done["value"])
@@ -82,6 +71,32 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
         if call.how == "plain":
             done["changed"] = _changed(before, given) if before is not None else {}
     return RESULTS[call.how](**device.fetch(done))
+
+
+def _made(
+    submission: SubmissionModule,
+    call: Call,
+    device: Device,
+    found: tuple[Callable[..., Any], Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> dict[str, Any]:
+    """Make the call in the way that it asks for, and return the fields of its result."""
+    function, owner = found
+    match call.how:
+        case "plain":
+            return {"value": function(*args, **kwargs)}
+        case "vjp":
+            return _vjp(function, owner, args, kwargs, device.send(call.cotangent))
+        case "count_ops":
+            return _count_ops(function, args, kwargs)
+        case "on_meta":
+            return _elsewhere(function, owner, args, kwargs, device, submission)
+        case "weights":
+            return _weights(_module(owner), *args)
+        case "mode":
+            _module(owner).train(args[0])
+            return {"value": None}
 
 
 def _with_lent(
@@ -126,34 +141,20 @@ def _unwrap(submission: SubmissionModule, value: Any) -> Any:
     return submission.held(value) if type(value) is Handle else value
 
 
-def _check_signature(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Say in the handout's terms what does not fit, instead of Python's "takes 1 positional argument"."""
+def _require_fit(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise SignatureMismatch if the arguments do not fit: in the handout's terms, not in those of Python's TypeError.
+
+    This is looked at when a call has failed. A signature alone may be wrong, for instance that of a decorator.
+    """
     target = function.forward if isinstance(function, nn.Module) else function
-    if _takes(target, args, kwargs):
-        return
     try:
         signature = inspect.signature(target)
     except (TypeError, ValueError):
-        return  # a callable without a readable signature: the call itself will tell
+        return  # a callable without a readable signature: the exception itself has to tell
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
         raise SignatureMismatch(f"it is defined as {signature}: {error}") from None
-
-
-def _takes(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Return whether an ordinary function or method clearly takes these arguments: to ask for its signature is slow."""
-    function, given = (target.__func__, 1 + len(args)) if type(target) is MethodType else (target, len(args))
-    if type(function) is not FunctionType or function.__dict__:  # a decorator keeps another signature in there
-        return False
-    code = function.__code__
-    takes_any_number, takes_any_name = code.co_flags & inspect.CO_VARARGS, code.co_flags & inspect.CO_VARKEYWORDS
-    if code.co_posonlyargcount or code.co_kwonlyargcount or (given > code.co_argcount and not takes_any_number):
-        return False
-    names = code.co_varnames[given : code.co_argcount]
-    needed = names[: max(len(names) - len(function.__defaults__ or ()), 0)]
-    fits = kwargs.keys().isdisjoint(code.co_varnames[:given]) if takes_any_name else kwargs.keys() <= set(names)
-    return fits and kwargs.keys() >= set(needed)
 
 
 def _vjp(
