@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from softmark.authoring.conditions import conditions_for, seen_in, spoil
-from softmark.authoring.facts import Facts, Target, facts_of
+from softmark.authoring.facts import Facts, ObservedFunction, facts_of
 from tests.authoring.test_gaps import gaps
 from tests.support.tiny_homework import HIDDEN, TOML, course, softmark
 
@@ -52,12 +52,12 @@ class Scale(nn.Module):
         return self.weight * X
 
 
-def calls_of(*calls: tuple[Any, ...]) -> tuple[Target, list[Facts]]:
-    target = Target({"attend": attend}, "attend")
+def calls_of(*calls: tuple[Any, ...]) -> tuple[ObservedFunction, list[Facts]]:
+    target = ObservedFunction({"attend": attend}, "attend")
     return target, [facts_of(target, None, {}, args, {}) for args in calls]
 
 
-def words(target: Target, calls: list[Facts]) -> dict[str, list[bool]]:
+def words(target: ObservedFunction, calls: list[Facts]) -> dict[str, list[bool]]:
     """Return for each condition in which of the calls it holds."""
     return {
         found.words: [found.holds(now, calls[:index]) for index, now in enumerate(calls)]
@@ -92,7 +92,7 @@ class TestTable:
             """z: (…, 4H)"""
             return z
 
-        target = Target({"gates": gates}, "gates")
+        target = ObservedFunction({"gates": gates}, "gates")
         assert facts_of(target, None, {}, (torch.ones(3, 8),), {})["sizes"] == {"H": 2}
 
 
@@ -132,7 +132,7 @@ class TestSpoil:
     def test_of_a_module(self) -> None:
         """A module is wrong in train() only, and another module is another one."""
         scope: dict[str, Any] = {"Scale": type("Scale", (Scale,), {})}
-        target = Target({"Scale": Scale}, "Scale")
+        target = ObservedFunction({"Scale": Scale}, "Scale")
         seen = facts_of(target, Scale(6), {"d_model": 6}, (torch.ones(5, 6),), {})
         spoil(scope, "Scale", "in train()", seen_in([seen]))
         module = scope["Scale"](6)

@@ -20,7 +20,7 @@ from typing import Any
 
 from softmark.authoring import conditions, facts
 from softmark.authoring.conditions import RECORD, Condition, conditions_for, seen_in
-from softmark.authoring.facts import Facts, Target
+from softmark.authoring.facts import Facts, ObservedFunction
 from softmark.authoring.gaps import Verification
 from softmark.authoring.variants import Variant
 from softmark.course.homework import Homework
@@ -32,7 +32,7 @@ _ALWAYS = "in every call"
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One function under one condition, and the submission that is wrong then; none if no call meets it."""
 
     function: str
@@ -49,28 +49,28 @@ def recorders(homework: Homework) -> list[Variant]:
     ]
 
 
-def cells(homework: Homework, recorded: Sequence[Result]) -> list[Cell]:
+def cells(homework: Homework, recorded: Sequence[Result]) -> list[TableCell]:
     """Return the table, given the results of the recorders: a cell for each function and condition."""
     scope = runpy.run_path(str(homework.reference))
-    table: list[Cell] = []
+    table: list[TableCell] = []
     for (name, parts), result in zip(_functions(homework).items(), recorded, strict=True):
         calls = list(_calls(name, result.printed.stdout))
         earlier = [_earlier(calls, index) for index in range(len(calls))]
         seen = seen_in(calls)
         known: dict[tuple[Any, ...], Variant] = {}
-        for condition in conditions_for(Target(scope, name), seen):
+        for condition in conditions_for(ObservedFunction(scope, name), seen):
             met = tuple(index for index, now in enumerate(calls) if condition.holds(now, earlier[index]))
             for own in [(part,) for part in parts] if condition.words == _ALWAYS else [parts]:
                 words = f"{condition.words} of part {own[0]}" if len(own) < len(parts) else condition.words
                 key = met, condition.of_gradients, own
                 if met and key not in known:
                     known[key] = _spoilt(homework, name, condition, seen, own)
-                table.append(Cell(name, words, own, known.get(key)))
+                table.append(TableCell(name, words, own, known.get(key)))
     return table
 
 
 def judge_cells(
-    verification: Verification, homework: Homework, table: Sequence[Cell], results: dict[Variant, Result]
+    verification: Verification, homework: Homework, table: Sequence[TableCell], results: dict[Variant, Result]
 ) -> None:
     """Note every hole, and every exclusion that is not needed. Fill in the table of the verification."""
     excluded = dict(homework.excluded)

@@ -21,13 +21,13 @@ from typing import Any
 
 import torch
 
-from softmark.authoring.facts import Facts, Target, facts_of, tensors_in, weights_of
+from softmark.authoring.facts import Facts, ObservedFunction, facts_of, tensors_in, weights_of
 
 RECORD = "softmark-call"
 """The beginning of a line with a process and the facts of a call."""
 _BATCH = ("no batch dimension", "one batch dimension", "two batch dimensions")
 _COUNTS = ("n_", "num_")
-"""How the names of numbers begin that count heads or layers."""
+"""Beginnings of the names of numbers that count heads or layers."""
 _WIDTHS = ("d", "D", "H")
 """Sizes that a module has for good."""
 
@@ -58,7 +58,7 @@ def seen_in(calls: Sequence[Facts]) -> Facts:
     }
 
 
-def conditions_for(target: Target, seen: Facts) -> list[Condition]:
+def conditions_for(target: ObservedFunction, seen: Facts) -> list[Condition]:
     """Return the conditions that can apply to a function: some for each, others for what its calls contain."""
     found = [Condition("in every call", lambda now, before: True)]
     found += _of_sizes(target, seen)
@@ -68,7 +68,7 @@ def conditions_for(target: Target, seen: Facts) -> list[Condition]:
     return found
 
 
-def _of_sizes(target: Target, seen: Facts) -> Iterator[Condition]:
+def _of_sizes(target: ObservedFunction, seen: Facts) -> Iterator[Condition]:
     if any(target.shapes[name][0] for name in target.taken if name in target.shapes):
         for count, words in enumerate(_BATCH):
             yield Condition(words, partial(_has_batch, count))
@@ -136,7 +136,7 @@ def _has_dims(name: str, dims: int, now: Facts, before: Sequence[Facts]) -> bool
     return bool(now["dims"].get(name) == dims)
 
 
-def _of_numbers(target: Target) -> Iterator[Condition]:
+def _of_numbers(target: ObservedFunction) -> Iterator[Condition]:
     for name, parameter in {**target.made, **target.taken}.items():
         default = parameter.default
         if default is None:
@@ -155,7 +155,7 @@ def _is_default(name: str, default: Any, same: bool, now: Facts, before: Sequenc
     return (now["numbers"].get(name, default) == default) is same
 
 
-def _of_values(target: Target, seen: Facts) -> Iterator[Condition]:
+def _of_values(target: ObservedFunction, seen: Facts) -> Iterator[Condition]:
     if seen["reals"] or seen["weights"]:
         yield Condition("float32", partial(_is_so, "float32"))
         yield Condition("only the gradients", partial(_is_so, "gradients"), of_gradients=True)
@@ -175,7 +175,7 @@ def _is_so(fact: str, now: Facts, before: Sequence[Facts]) -> bool:
     return bool(now[fact])
 
 
-def _of_earlier_calls(target: Target, seen: Facts) -> Iterator[Condition]:
+def _of_earlier_calls(target: ObservedFunction, seen: Facts) -> Iterator[Condition]:
     """Yield conditions on the calls of the same function or module that the same test made before."""
     yield Condition("from the second call on", lambda now, before: bool(_own(now, before)))
     yield Condition("after the same call", partial(_after, "of values", True))
@@ -232,7 +232,7 @@ def _after_another_mask(now: Facts, before: Sequence[Facts]) -> bool:
 
 def record(scope: dict[str, Any], name: str) -> None:
     """Print the facts of each call that succeeds, and let it be right."""
-    target = Target(scope, name)
+    target = ObservedFunction(scope, name)
     packer = zlib.compressobj(9)  # one for all lines, which are much alike
 
     def calling(original: Any, module: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -247,7 +247,7 @@ def record(scope: dict[str, Any], name: str) -> None:
 
 def spoil(scope: dict[str, Any], name: str, words: str, seen: Facts) -> None:
     """Make the function or class wrong while the condition of these words holds, and only then."""
-    target = Target(scope, name)
+    target = ObservedFunction(scope, name)
     condition = next(found for found in conditions_for(target, seen) if found.words == words)
     before: list[Facts] = []
 

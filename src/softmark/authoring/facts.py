@@ -14,13 +14,13 @@ import numpy as np
 import torch
 
 Facts = dict[str, Any]
-Shape = tuple[bool, list[str]]
+DocumentedShape = tuple[bool, list[str]]
 """True if there may be batch dimensions in front, and the names of the other axes."""
 
 _LARGE = 50.0
 
 
-class Target:
+class ObservedFunction:
     """A function, a method, or a class with its `forward`: its parameters, and the shapes in its docstring."""
 
     def __init__(self, scope: dict[str, Any], name: str) -> None:
@@ -63,16 +63,16 @@ class Target:
         setattr(self.thing, self.method, method)
 
 
-def _shapes_of_all(scope: dict[str, Any]) -> dict[str, Shape]:
+def _shapes_of_all(scope: dict[str, Any]) -> dict[str, DocumentedShape]:
     """Return the shape of each argument as the docstring says it that is first in the file."""
-    found: dict[str, Shape] = {}
+    found: dict[str, DocumentedShape] = {}
     for thing in list(scope.values()):
         if inspect.isfunction(thing):
             found = {**dict(_shapes(inspect.getdoc(thing) or "")), **found}
     return found
 
 
-def _shapes(doc: str) -> Iterator[tuple[str, Shape]]:
+def _shapes(doc: str) -> Iterator[tuple[str, DocumentedShape]]:
     """Yield each argument of a docstring with its shape: "X: (…, T, D)" has a batch in front, and the axes T and D."""
     doc = doc.partition("returns")[0]
     for names, batch, axes in re.findall(r"((?:\w+, )*\w+): \((…)?(?:, )?([^()]*)\)", doc):
@@ -80,7 +80,7 @@ def _shapes(doc: str) -> Iterator[tuple[str, Shape]]:
             yield name, (bool(batch), [axis.strip() for axis in axes.split(",") if axis.strip()])
 
 
-def facts_of(target: Target, module: Any, made: dict[str, Any], args: tuple[Any, ...], kwargs: Any) -> Facts:
+def facts_of(target: ObservedFunction, module: Any, made: dict[str, Any], args: tuple[Any, ...], kwargs: Any) -> Facts:
     """Return the facts of a call: `sizes` by name, `batch`, `given`, and a word for each thing that is so."""
     bound = target.signature.bind(*((module,) if target.of_class else ()), *args, **kwargs)
     bound.apply_defaults()
@@ -119,7 +119,7 @@ def facts_of(target: Target, module: Any, made: dict[str, Any], args: tuple[Any,
     return facts
 
 
-def _note_sizes(facts: Facts, target: Target, name: str, tensor: torch.Tensor) -> None:
+def _note_sizes(facts: Facts, target: ObservedFunction, name: str, tensor: torch.Tensor) -> None:
     batch, axes = target.shapes.get(name, (False, []))
     sizes = list(tensor.shape)
     if not (axes or batch) or tensor.dim() < len(axes):

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softmark.authoring.claims import judge
-from softmark.authoring.conditional import Cell, cells, judge_cells, recorders
+from softmark.authoring.conditional import TableCell, cells, judge_cells, recorders
 from softmark.authoring.gaps import Gap, Verification
 from softmark.authoring.handed_out import gaps_of_handout
 from softmark.authoring.no_effort import starter, trivial_submissions
@@ -51,7 +51,7 @@ class _Trial:
     first: Round
     second: Round
     """Some of the variants once more, in another order."""
-    table: list[Cell]
+    table: list[TableCell]
     """Each function under each condition."""
     of_handout: list[tuple[str, str]]
 

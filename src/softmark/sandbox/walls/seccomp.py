@@ -120,7 +120,7 @@ _WHOLE = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
-class _Condition:
+class _Argument:
     """A call is refused if `(argument & mask == value)` is `refuse_if`."""
 
     argument: int
@@ -130,29 +130,29 @@ class _Condition:
 
 
 # A call named here is refused if any of its conditions says so, and allowed otherwise.
-_CONDITIONS: dict[str, tuple[_Condition, ...]] = {
+_CONDITIONS: dict[str, tuple[_Argument, ...]] = {
     "socketpair": (
-        _Condition(0, _WHOLE, _AF_UNIX, refuse_if=False),
-        _Condition(1, _SOCKET_TYPE, _SOCK_STREAM, refuse_if=False),
+        _Argument(0, _WHOLE, _AF_UNIX, refuse_if=False),
+        _Argument(1, _SOCKET_TYPE, _SOCK_STREAM, refuse_if=False),
     ),
-    "clone": (_Condition(0, _NEW_NAMESPACES | _CLONE_PARENT, 0, refuse_if=False),),
-    "prlimit64": (_Condition(0, _WHOLE, 0, refuse_if=False),),  # process 0, itself: libc's getrlimit
-    "rt_sigaction": (_Condition(0, _WHOLE, _SIGCHLD, refuse_if=True),),
+    "clone": (_Argument(0, _NEW_NAMESPACES | _CLONE_PARENT, 0, refuse_if=False),),
+    "prlimit64": (_Argument(0, _WHOLE, 0, refuse_if=False),),  # process 0, itself: libc's getrlimit
+    "rt_sigaction": (_Argument(0, _WHOLE, _SIGCHLD, refuse_if=True),),
     "ioctl": (
-        _Condition(1, _WHOLE, _TIOCSTI, refuse_if=True),
-        _Condition(1, _WHOLE, _TIOCLINUX, refuse_if=True),
-        *(_Condition(1, _REQUEST_TYPE, kind, refuse_if=True) for kind in _OF_FILE_SYSTEMS),
+        _Argument(1, _WHOLE, _TIOCSTI, refuse_if=True),
+        _Argument(1, _WHOLE, _TIOCLINUX, refuse_if=True),
+        *(_Argument(1, _REQUEST_TYPE, kind, refuse_if=True) for kind in _OF_FILE_SYSTEMS),
     ),
     "mmap": tuple(
-        _Condition(3, flags, flags, refuse_if=True) for flags in (_MAP_SHARED_ANONYMOUS, _MAP_GROWSDOWN, _MAP_HUGETLB)
+        _Argument(3, flags, flags, refuse_if=True) for flags in (_MAP_SHARED_ANONYMOUS, _MAP_GROWSDOWN, _MAP_HUGETLB)
     ),
-    "prctl": (_Condition(0, _WHOLE, _PR_FUTEX_HASH, refuse_if=True),),
+    "prctl": (_Argument(0, _WHOLE, _PR_FUTEX_HASH, refuse_if=True),),
     "fcntl": tuple(
-        _Condition(1, _WHOLE, command, refuse_if=True)
+        _Argument(1, _WHOLE, command, refuse_if=True)
         for command in (_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW, _F_SETPIPE_SZ)
     ),
-    "open": (_Condition(1, _UNNAMED, _UNNAMED, refuse_if=True),),
-    "openat": (_Condition(2, _UNNAMED, _UNNAMED, refuse_if=True),),
+    "open": (_Argument(1, _UNNAMED, _UNNAMED, refuse_if=True),),
+    "openat": (_Argument(2, _UNNAMED, _UNNAMED, refuse_if=True),),
 }
 
 
@@ -241,7 +241,7 @@ def _search(calls: list[tuple[str, int, int]]) -> list[bytes]:
     return [*code, _instruction(_RETURN, _ALLOW)]
 
 
-def _judge(conditions: tuple[_Condition, ...], answer: int) -> list[bytes]:
+def _judge(conditions: tuple[_Argument, ...], answer: int) -> list[bytes]:
     """Look at the arguments of the call that has been recognised, and return one way or the other."""
     verdict: list[bytes] = []
     for condition in conditions:
