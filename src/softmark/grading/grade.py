@@ -127,10 +127,10 @@ def hidden_tests(
 
 def judge_case(tests: Tests, item: pytest.Item, session: StudentSession) -> CaseRun:
     """Run one case. A failure counts only in a worker that ran nothing but this part; else the case is run again."""
-    run = _run_case(tests, item, session)
+    run = _run_case(tests, session, item)
     if run.failed and not (session.pure or tests.public):
         session.renew()
-        run = _run_case(tests, item, session)
+        run = _run_case(tests, session, item)
     for error in run.errors:
         if isinstance(error, SandboxLost):
             raise error
@@ -148,7 +148,7 @@ def judge_case(tests: Tests, item: pytest.Item, session: StudentSession) -> Case
     return run
 
 
-def _run_case(tests: Tests, item: pytest.Item, session: StudentSession, slips: tuple[Mistake, ...] = ()) -> CaseRun:
+def _run_case(tests: Tests, session: StudentSession, item: pytest.Item, slips: tuple[Mistake, ...] = ()) -> CaseRun:
     spec = tests.spec_of[base_nodeid(item)]
     shown = spec.visibility == "visible"
     session.own_time.begin(running(item.nodeid))
@@ -186,7 +186,7 @@ def _reference_passes(tests: Tests, item: pytest.Item, session: StudentSession) 
         of_reference = session.of_another(files)
         of_reference.naming = False
         try:
-            run = _run_case(tests, item, of_reference)
+            run = _run_case(tests, of_reference, item)
         finally:
             of_reference.close()
         if run.failed or run.fault is not None:
@@ -207,10 +207,7 @@ def _judge_cases(
         else:
             yield run
     if excuse is not None and failed:
-
-        def run_again(item: pytest.Item, slips: tuple[Mistake, ...]) -> CaseRun:
-            return _run_case(tests, item, session, slips)
-
+        run_again = partial(_run_case, tests, session)
         yield from judge_again(failed, excuse, tests.homework, tests.mistakes, session, run_again)
 
 
