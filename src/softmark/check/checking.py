@@ -25,7 +25,8 @@ from softmark.check.worked_examples import worked_example
 from softmark.course.homework import Homework
 from softmark.course.testspecs import Declaration, TestSpec, case_id
 from softmark.grading.case_run import CaseRun
-from softmark.grading.grade import Conditions, Tests, by_test, grade_submission
+from softmark.grading.collected_tests import Tests, by_test
+from softmark.grading.grade import Conditions, grade_submission
 from softmark.grading.job import Job
 from softmark.grading.pytest_runner import NotCollected, PytestRunner, run_in_pytest
 from softmark.intake.model import SubmittedFiles

@@ -25,7 +25,8 @@ from typing import BinaryIO
 from softmark.engines.device import files_for
 from softmark.engines.ending import end_with_the_parent
 from softmark.engines.messages import Done, GradeRequest, Progress, receive, send
-from softmark.grading.grade import Conditions, Tests, grade_submission
+from softmark.grading.collected_tests import Tests
+from softmark.grading.grade import Conditions, grade_submission
 from softmark.grading.own_time import Note, OwnTime
 from softmark.sandbox.isolation import open_sandbox
 from softmark.sandbox.leftovers import await_end

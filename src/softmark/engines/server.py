@@ -29,7 +29,8 @@ from softmark.course.testspecs import read_specs
 from softmark.engines.device import files_for
 from softmark.engines.lanes import LaneEnds, answer, lanes_beside
 from softmark.engines.messages import Begin, EngineReady, Refused, receive, send
-from softmark.grading.grade import Conditions, hidden_tests
+from softmark.grading.collected_tests import hidden_tests
+from softmark.grading.grade import Conditions
 from softmark.grading.own_time import Note, OwnTime
 from softmark.grading.pytest_runner import NotCollected, PytestRunner, run_in_pytest
 from softmark.records.errors import ConfigError, UsageError

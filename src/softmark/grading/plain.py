@@ -16,7 +16,8 @@ import pytest
 
 from softmark.course.homework import Homework, course_root, load_homework
 from softmark.course.testspecs import TestSpec, base_nodeid, case_id, read_chosen, read_specs
-from softmark.grading.grade import Conditions, Tests, by_test, grade_submission, hidden_tests
+from softmark.grading.collected_tests import Tests, by_test, hidden_tests
+from softmark.grading.grade import Conditions, grade_submission
 from softmark.grading.job import Job, read_job
 from softmark.grading.pytest_runner import PytestRunner
 from softmark.intake.collect import collect
