@@ -313,6 +313,7 @@ class TestDisk:
         """A worker that has written a lot is ended; what does not come back then was another program's."""
         see(False, monkeypatch)
         monkeypatch.setattr(disk, "_COMING_BACK", 0.0)
+        monkeypatch.setattr(Disk, "_free", lambda _: 1000 * MB)  # whatever other programs write meanwhile
         with sandbox() as place, loaded(place, HIDES) as worker:
             for _ in range(8):
                 assert value(worker, "hide", 10 * MB, False) == 1
