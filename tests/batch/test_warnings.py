@@ -28,7 +28,7 @@ class TestDoubtfulSubmissions:
 
     @pytest.mark.parametrize(("doubtful", "ignored"), [(1, 1), (10, 5), (12, 7)])
     def test_everything_is_said_once(self, doubtful: int, ignored: int, course: Path, tmp_path: Path) -> None:
-        """What may be somebody's stands on top, what is nobody's below the count. Of many the first are named."""
+        """Files that may be somebody's stand on top, others below the count. If there are many, the first are named."""
         of_somebody = {f".ben{number:02}": {FILE: RIGHT} for number in range(doubtful)}
         of_nobody = {f".idea{number}": {"notes.txt": ""} for number in range(ignored)}
         folder = hand_in(tmp_path / "class", {"ada": {FILE: RIGHT}, "cyd": {FILE: BROKEN}, **of_somebody, **of_nobody})

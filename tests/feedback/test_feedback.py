@@ -259,7 +259,7 @@ class TestBlocksOfTest:
         ],
     )
     def test_excused(self, outcome: str, excused: dict[str, tuple[str, ...]], said: str) -> None:
-        """What an earlier part has paid for already is said, and which part that is."""
+        """The feedback says which earlier part has paid for a slip already."""
         case = CaseResult(id="", outcome=Outcome(outcome), share="1", **excused)
         test = with_cases(second_zero(), 2, case).tests[2]
         texts = [block.text for block in blocks_of_test(test, Audience.STUDENT) if isinstance(block, Sentence)]
@@ -274,13 +274,13 @@ class TestBlocksOfTest:
         assert said.text == "This test gives partial credit: 1 of 2."
 
     def test_no_credit_at_all(self) -> None:
-        """Of a test that gave nothing, no credit is told."""
+        """No credit is told for a test that gave nothing."""
         test = with_cases(second_zero(), 0, CaseResult(id="", outcome=Outcome.FAILED)).tests[0]
         assert blocks_of_test(test, Audience.STUDENT) == ()
 
     @pytest.mark.parametrize(("cases", "said"), [(1, False), (2, True)])
     def test_all_or_nothing(self, cases: int, said: bool) -> None:
-        """Where one of several cases costs all points, that is said; of a single case it goes without saying."""
+        """The feedback says when one of several cases costs all points, and nothing for a single case."""
         graded_cases = (failed("a", WRONG_SHAPE), passed("b"))[:cases]
         test = with_cases(second_zero(), 1, *graded_cases, *map(passed, "bc"[cases - 1 :])).tests[1]
         test = msgspec.structs.replace(test, cases=test.cases[:cases], all_or_nothing=True)

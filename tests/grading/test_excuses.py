@@ -11,7 +11,7 @@ from softmark.course.homework import load_homework
 from softmark.records.errors import ConfigError
 from softmark.records.result import Outcome, Result
 from softmark.sandbox.isolation import Sandbox
-from tests.support.course import grade, named, references_of, write_course
+from tests.support.course import grade, lost, named, references_of, write_course
 from tests.support.sandboxes import sandbox
 
 REFERENCE = """import torch
@@ -123,10 +123,6 @@ def course(tmp_path: Path) -> Iterator[Path]:
         yield root
 
 
-def lost(result: Result) -> list[str]:
-    return [test.number for test in result.tests if test.outcome is not Outcome.PASSED]
-
-
 def given(result: Result) -> dict[str, tuple[str, ...]]:
     return {test.number: test.given for test in result.tests if test.given}
 
@@ -136,7 +132,7 @@ class TestEarlierPart:
 
     @pytest.mark.parametrize("name", SPOILT)
     def test_costs_nothing_later(self, name: str, course: Path, place: Sandbox) -> None:
-        """Whatever is wrong with part 1, it costs its own marks."""
+        """Part 1 loses its own marks, in whichever way it is wrong."""
         [result] = grade(course, place, SPOILT[name] + REST)
         assert lost(result) == OWN
         assert {"2.1", "3"} <= given(result).keys()
@@ -149,7 +145,7 @@ class TestEarlierPart:
         assert given(result) == {"3": ("1", "2")} or given(result) == {"3": ("2",)}
 
     def test_that_is_right_costs_no_second_run(self, course: Path, place: Sandbox) -> None:
-        """What shows in part 2 only is paid for there, or it would cost nothing anywhere."""
+        """A mistake that shows in part 2 only is paid for there, or it would cost nothing anywhere."""
         remembers = "seen = []\ndef one(x):\n    seen.append(x.shape)\n    return 2 * x + (x.shape == (3,))\n"
         [result] = grade(course, place, remembers + REST)
         assert lost(result) == ["2.1"]
@@ -279,14 +275,14 @@ class TestForgery:
 
 
 class TestBuildsOn:
-    """What a part builds on is read from the reference, or stands in homework.toml."""
+    """The parts that a part builds on are read from the reference, or stand in homework.toml."""
 
     def test_is_read_from_the_reference(self, course: Path) -> None:
         """Directly and through others."""
         assert [part.builds_on for part in load_homework("tiny", course).parts] == [(), ("1",), ("1", "2")]
 
     def test_can_be_stated(self, course: Path, place: Sandbox) -> None:
-        """What stands there counts, also for a function that the reference does not use."""
+        """The names in homework.toml count, also for a function that the reference does not use."""
         toml = course / "graders/tiny/homework.toml"
         stated = toml.read_text().replace('title = "Part two"\n', 'title = "Part two"\nbuilds_on = []\n')
         toml.write_text(stated.replace('title = "Part three"\n', 'title = "Part three"\nbuilds_on = ["two"]\n'))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from softmark.records.result import Outcome, Result
+from softmark.records.result import Outcome
 from softmark.sandbox.isolation import Sandbox
-from tests.support.course import grade, named, references_of, write_course
+from tests.support.course import grade, lost, named, references_of, write_course
 from tests.support.sandboxes import sandbox
 
 REFERENCE = '''import torch
@@ -86,10 +86,6 @@ def course(tmp_path: Path) -> Iterator[Path]:
         yield root
 
 
-def lost(result: Result) -> list[str]:
-    return [test.number for test in result.tests if test.outcome is not Outcome.PASSED]
-
-
 def test_right_and_wrong_searches(course: Path, place: Sandbox) -> None:
     """A right search has full marks, a wrong one loses its own and reads its name, and none takes another's."""
     wrong = REFERENCE.replace("argmax", "argmin")
@@ -111,7 +107,7 @@ def test_a_search_that_asks_too_often(course: Path, place: Sandbox) -> None:
 
 
 def test_a_search_that_asks_nonsense(course: Path, place: Sandbox) -> None:
-    """What the test's function raises over it is the student's failure, not the grader's."""
+    """An exception of the test's function is the student's failure, not the grader's."""
     for nonsense in ("None", "torch.tensor([10**9])", "'a'", "torch.zeros(0)", "{'a': [None]}"):
         [result] = grade(
             course, place, REFERENCE.replace("step(torch.tensor(tokens)).argmax", f"step({nonsense}).argmax")

@@ -1,4 +1,4 @@
-"""Where a name that is not defined might come from: the nearest explanation that the file gives."""
+"""A name that is not defined gets the nearest explanation that the file gives."""
 
 import pytest
 

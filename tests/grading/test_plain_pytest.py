@@ -94,7 +94,7 @@ class TestPlainPytest:
     def test_an_earlier_part_that_did_not_run_may_be_wrong(
         self, chosen: str, course: Path, run: Callable[..., pytest.RunResult]
     ) -> None:
-        """Where the tests of the earlier part did not run, the reference answers for it, and a line says so."""
+        """The reference answers for an earlier part whose tests did not run, and a line says so."""
         (course / "reference/tiny.py").write_text(
             "def one(x):\n    return x + 1\n\n\ndef two(x):\n    return one(x) * 2\n"
         )

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from softmark.course.homework import Homework
 from softmark.grading.answering import Answering
 from softmark.grading.session import StudentSession
 from softmark.grading.student import Student
@@ -106,6 +107,17 @@ def with_stand_ins(place: Sandbox, source: str, names: tuple[str, ...] = EARLIER
         yield Student(begun)
 
 
+def assert_two_is_right(place: Sandbox, handed: SubmittedFiles, homework: Homework = HOMEWORK) -> None:
+    """Assert that the second part of these files is right with stand-ins for the first."""
+    begun = StudentSession(place, handed, homework, SHORT)
+    try:
+        with begun.stand_ins(Answering(REF, EARLIER)):
+            begun.begin("2", "a test")
+            assert same(Student(begun).two(X), REF.two(X))
+    finally:
+        begun.close()
+
+
 def same(got: Any, want: Any) -> bool:
     return type(got) is type(want) and torch.allclose(got, want)
 
@@ -198,14 +210,7 @@ def test_in_another_file(place: Sandbox) -> None:
         "later.py": "from hw import one as s\nimport hw\ndef two(x):\n    return s(x) + 1\n"
         "def three(x):\n    return hw.one(x) + 1\n",
     }
-    handed = SubmittedFiles("hw.py", {name: text.encode() for name, text in files.items()})
-    begun = StudentSession(place, handed, HOMEWORK, SHORT)
-    try:
-        with begun.stand_ins(Answering(REF, EARLIER)):
-            begun.begin("2", "a test")
-            assert same(Student(begun).two(X), REF.two(X))
-    finally:
-        begun.close()
+    assert_two_is_right(place, SubmittedFiles("hw.py", {name: text.encode() for name, text in files.items()}))
 
 
 def test_gradients(place: Sandbox) -> None:
@@ -305,13 +310,7 @@ def test_in_a_notebook(place: Sandbox, whole: bool) -> None:
     cells = {"cell 1": "def one(x):\n    return x[99]\nkept = one\n", "cell 2": "def two(x):\n    return kept(x) + 1\n"}
     homework = replace(HOMEWORK, whole_notebook=whole)
     handed = SubmittedFiles("hw.ipynb", {name: text.encode() for name, text in cells.items()}, cells=tuple(cells))
-    begun = StudentSession(place, handed, homework, SHORT)
-    try:
-        with begun.stand_ins(Answering(REF, EARLIER)):
-            begun.begin("2", "a test")
-            assert same(Student(begun).two(X), REF.two(X))
-    finally:
-        begun.close()
+    assert_two_is_right(place, handed, homework)
 
 
 def test_an_exception_of_the_reference_comes_through(place: Sandbox) -> None:

@@ -441,7 +441,7 @@ class TestOnMeta:
         works_on_meta(student.in_many_ways, torch.rand(4, 3))
 
     def test_refusals_of_a_real_device_are_found(self, student: Student) -> None:
-        """What torch refuses there besides mixing; the sentence has the next step."""
+        """Torch refuses more there than mixing; the sentence has the next step."""
         found = verdict(lambda: works_on_meta(student.by_numpy, X))
         assert found.category is Category.DEVICE
         assert "use torch's functions, or .cpu() before and .to(x.device) after" in found.fact

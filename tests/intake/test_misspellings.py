@@ -282,7 +282,7 @@ def test_of_two_that_are_as_far_on_the_newer_counts(newer: str, older: str, tmp_
 
 
 def test_of_two_of_the_same_time_python_counts(tmp_path: Path) -> None:
-    """Where nothing tells which is further on, nothing is said of the newer one."""
+    """Nothing is said of the newer one if nothing tells which is further on."""
     as_folder({f"student/{FILE}": SOURCE, f"student/{NOTEBOOK}": notebook(), f"other/{FILE}": SOURCE}, tmp_path)
     for name in (FILE, NOTEBOOK):
         os.utime(tmp_path / "student" / name, (1_000_000, 1_000_000))

@@ -16,13 +16,13 @@ def test_an_id_is_never_too_long(text: str) -> None:
 
 
 def test_ids_of_long_names_stay_different() -> None:
-    """What tells two students apart may stand at the end of their names."""
+    """Two students' names may differ at their end only."""
     assert safe_id("x" * 90 + "1") != safe_id("x" * 90 + "2")
 
 
 @pytest.mark.parametrize("origins", [("class/a b.py", "class/a-b.py"), ("class/a-b.py", "class/a b.py")])
 def test_the_own_name_keeps_the_id(origins: tuple[str, str]) -> None:
-    """Of two names that make one id, the one that is the id keeps it, in whatever order they come."""
+    """The name that is the id itself keeps it, in whatever order two names with one id come."""
     ids = dict(zip(origins, unique_ids(["a-b", "a-b"], origins), strict=True))
     assert ids["class/a-b.py"] == "a-b"
     assert ids["class/a b.py"].startswith("a-b-")

@@ -223,7 +223,7 @@ class TestBroken:
 
 
 class TestSubmission:
-    """What a notebook makes of its submission."""
+    """A notebook in a submission becomes its cells."""
 
     def test_cells_and_notes_are_added(self) -> None:
         """The cells stand in the notebook's place, with notes on text cells and on invisible characters."""

@@ -149,7 +149,7 @@ class TestWithTest:
         assert repaired.status is Status.GRADER_ERROR
 
     def test_faults_are_for_staff(self) -> None:
-        """What staff know of a fault goes before what students read; the same fault of several tests is said once."""
+        """The words for staff go before those for students; the same fault of several tests is said once."""
         told, untold = (Verdict(category=Category.GRADER, fact="not yours", staff=staff) for staff in ("it broke", ""))
         of_student = Verdict(category=Category.VALUE, fact="wrong", staff="seed 7")
         cases = {

@@ -90,7 +90,7 @@ class TestCompare:
 
     @pytest.mark.parametrize("unnamed", [0, 1])
     def test_name_is_known_from_either(self, unnamed: int) -> None:
-        """Where one of the two sources names nobody, the other's name is shown."""
+        """The name of one source is shown if the other names nobody."""
         pair = [one("s1", LOVELACE), one("s1", LOVELACE, result=better())]
         pair[unnamed] = renamed(pair[unnamed], "")
         (change,) = compare(pair[:1], pair[1:]).changed

@@ -45,7 +45,7 @@ def test_torch_is_a_tested_version() -> None:
 
 
 class TestForms:
-    """What code may write."""
+    """The forms of code that stay on the device, are refused there, or leave it."""
 
     @pytest.mark.parametrize("form", **ids(KEPT))
     def test_stays_on_the_device(self, form: Form) -> None:
@@ -86,7 +86,7 @@ class TestForms:
 
 
 class TestDevice:
-    """What a student's code sees."""
+    """A student's code sees a device like any other."""
 
     def test_device_is_another(self) -> None:
         """The input, and what is made of it, say that they are elsewhere; a new tensor does not."""
@@ -103,7 +103,7 @@ class TestDevice:
         assert run(moved) == (torch.device("cpu"), THERE, True)
 
     def test_changed_input_is_seen_outside(self) -> None:
-        """What code writes to its input is in the tensor that was put there."""
+        """A tensor that was put there holds what code writes to its input."""
         x = example()
         there = pretended.put(x)
         with pretended.on():
@@ -143,7 +143,7 @@ class TestDevice:
 
 
 class TestCannotFollow:
-    """What the device does not know is said in a class of its own."""
+    """An exception of a class of its own says that the device cannot follow."""
 
     FORMS: dict[str, Form] = {  # noqa: RUF012
         "compressed rows": lambda x: x.to_sparse_csr(),

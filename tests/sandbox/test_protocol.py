@@ -210,7 +210,7 @@ class TestReplies:
     @pytest.mark.parametrize("ask", ASKS, ids=["value", "gradients", "method"])
     @given(data=st.data())
     def test_that_ask_and_are_spoilt_are_refused(self, data: st.DataObject, ask: Ask) -> None:
-        """Whatever is in the place of a part: the question is malformed, or it has the form of one."""
+        """A question is malformed, or it has the form of one, with anything in the place of a part."""
         value = sent(data.draw(spoilt(ask_value(7, ask))))
         try:
             reply = read_reply(value, CALLS["plain"])

@@ -217,7 +217,7 @@ class TestTemporaryDirectory:
         assert (done.stdout, done.stderr) == (f"{tmp_path}\n", "")
 
     def test_that_does_not_exist(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Where none can be written to, one sentence says so."""
+        """One sentence says that no directory can be written to."""
         monkeypatch.setattr(tempfile, "tempdir", None)
         monkeypatch.setattr(os, "access", lambda *_: False)
         with pytest.raises(UsageError, match="no directory for temporary files can be written to"):

@@ -17,7 +17,7 @@ from softmark.engines.server import grade_all
 from softmark.grading.job import Job
 from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import ConfigError, UsageError
-from softmark.records.result import Result, Submission, TestResult
+from softmark.records.result import Outcome, Result, Submission, TestResult
 from softmark.sandbox.isolation import Sandbox
 
 NAME = "tiny"
@@ -124,6 +124,11 @@ def progress(said: Sequence[object]) -> list[Result]:
 def named(result: Result, name: str) -> TestResult:
     """Return the test of that name."""
     return next(test for test in result.tests if test.name == name)
+
+
+def lost(result: Result) -> list[str]:
+    """Return the numbers of the tests that were not passed."""
+    return [test.number for test in result.tests if test.outcome is not Outcome.PASSED]
 
 
 def timeless(result: Result) -> bytes:

@@ -98,7 +98,7 @@ class Answering:
         self._needed.note(call.args, call.kwargs)
         inputs = self._needed.bytes
         plainly = structs.replace(call, how="plain") if call.how in ("count_ops", "on_meta") else call
-        with planted(self._counted), _undisturbed(call.id):
+        with planted(self._counted), _seeded(call.id):
             try:
                 perform(self._mirror, plainly)
             except Exception:  # a test may expect an exception; what was needed until then may be asked for
@@ -161,7 +161,7 @@ class _AtHand(StandIns):
 
 def _answered(target: Any, ask: Ask, number: int, seed: int) -> Answered:
     """Return the answer of a function or class, or the name of the exception that it raises."""
-    with _undisturbed(seed):
+    with _seeded(seed):
         try:
             value = _value(target, ask)
             wire.pack(value)
@@ -288,7 +288,7 @@ def _name_of(error: Exception) -> str:
 
 
 @contextmanager
-def _undisturbed(seed: int) -> Iterator[None]:
+def _seeded(seed: int) -> Iterator[None]:
     """Seed what is random in the reference, and leave the random numbers of the test as they were."""
     numbers = torch.default_generator  # torch.manual_seed looks for every kind of device, for a millisecond
     state = numbers.get_state()

@@ -104,7 +104,7 @@ def _run_case(tests: Tests, session: StudentSession, item: pytest.Item, slips: t
     if steps is not None:
         repeat(steps, item, run, session)
     else:
-        context.steps = []
+        context.steps = [] if tests.repeats is not None else None
         tests.runner.run_case(item, run, session)
         if tests.repeats is not None:
             tests.repeats.learn(item.nodeid, run, session)
