@@ -57,14 +57,18 @@ class Failure:
 
 
 FAILURES = (
-    Failure("The scores are not scaled", mistake="scores_unscaled"),
-    Failure("The softmax runs over the queries", mistake="softmax_columns"),
-    Failure("The softmax overflows", mistake="softmax_overflow"),
-    Failure("The mask is inverted", mistake="masked_inverted"),
-    Failure("The fill value is too small", mistake="masked_fill_ten"),
-    Failure("The axes of the scores are swapped", mistake="scores_transposed"),
-    Failure("The result is in another dtype", mistake="scores_in_float32"),
-    Failure("The input is changed", mistake="softmax_in_place"),
+    Failure("The scores are not scaled", mistake="scores: S / math.sqrt(d_k) → S"),
+    Failure("The softmax runs over the queries", mistake="softmax_rows: every dim=-1 → dim=-2"),
+    Failure("The softmax overflows", mistake="softmax_rows: torch.exp(S - S_max) → torch.exp(S)"),
+    Failure("The mask is inverted", mistake="masked_softmax: blocked = ~mask → blocked = mask"),
+    Failure(
+        "The fill value is too small",
+        mistake="masked_softmax: lowest = torch.finfo(S.dtype).min → lowest = -10; "
+        "A.masked_fill(blocked, → A.masked_fill(nowhere,",
+    ),
+    Failure("The axes of the scores are swapped", mistake="scores: Q @ K.transpose → K @ Q.transpose"),
+    Failure("The result is in another dtype", mistake="scores: Q @ K.transpose → Q.float() @ K.float().transpose"),
+    Failure("The input is changed", mistake="softmax_rows: torch.exp(S - S_max) → torch.exp(S.sub_(S_max))"),
     Failure("An exception", appended="def scores(Q, K):\n    return Q @ K / K.shape[-1] ** 0.5\n"),
     Failure(
         "A library shortcut",
@@ -72,6 +76,31 @@ FAILURES = (
         "    output = torch.nn.functional.scaled_dot_product_attention(Q, K, V, mask)\n"
         "    return output, None\n",
     ),
+    Failure("Two slips that have no name", appended="def softmax_rows(S):\n    return torch.softmax(2 * S, dim=-2)\n"),
+    Failure(
+        "A message of torch's", appended="def project(X, W_Q, W_K, W_V):\n    return X @ W_Q.T, X @ W_K, X @ W_V\n"
+    ),
+    Failure(
+        "A message of NumPy's",
+        appended="def softmax_rows(S):\n"
+        "    E = np.exp(S.numpy() - S.numpy().max(axis=1))\n"
+        "    return torch.tensor(E / E.sum(axis=1))\n\n\nimport numpy as np\n",
+    ),
+    Failure(
+        "An answer that varies",
+        appended="def softmax_rows(S):\n    return F.dropout(torch.softmax(S, dim=-1), 0.1)\n",
+    ),
+    Failure(
+        "One of two outputs", appended="def attention(Q, K, V, mask=None):\n    return softmax_rows(scores(Q, K)) @ V\n"
+    ),
+    Failure(
+        "Outputs in another order",
+        appended="def project(X, W_Q, W_K, W_V):\n    return X @ W_K, X @ W_Q, X @ W_V\n",
+    ),
+    Failure("A misspelt name", appended="softmax_row = softmax_rows\ndel softmax_rows\n"),
+    Failure("Too many arguments", appended="def causal_mask(n, device):\n    return torch.ones(n, n).tril().bool()\n"),
+    Failure("An endless recursion", appended="def softmax_rows(S):\n    return softmax_rows(S - S.max())\n"),
+    Failure("Not written yet", appended="def causal_mask(n):\n    raise NotImplementedError\n"),
 )
 
 

@@ -24,6 +24,6 @@ def draw_large_scores(dtype=torch.float64):
 def sparse_mask(*sizes):
     """Return a mask: the first query may look everywhere, each other query at some keys, but not at all of them."""
     mask = random_mask(*sizes)
-    if sizes[-2] > 1:
+    if len(sizes) > 1 and sizes[-2] > 1:
         mask[..., 0, :] = True
     return mask

@@ -6,7 +6,16 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.attention_scores.inputs import ONE_AND_TWO, name_of
 from reference import attention_scores as ref
-from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+from softmark import (
+    agree,
+    agree_at_extremes,
+    agree_in_turn,
+    draw,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    works_on_meta,
+)
 
 
 @number("1.1")
@@ -30,6 +39,7 @@ def test_attend_batch(student, batch):
     h, X = draw("batch d", "batch T d", batch=batch, T=5, d=7)
     agree(student.attend, ref.attend, h, X)
     agree(student.attend, ref.attend, h, X[..., :1, :])
+    agree(student.attend, ref.attend, h[:1], X[:1])
 
 
 @number("1.3")
@@ -41,6 +51,8 @@ def test_attend_gradients(student):
     agree(student.attend, ref.attend, h, X)
     gradients_agree(student.attend, ref.attend, h, X)
     gradients_agree(student.attend, ref.attend, h / 40, 40 * X)
+    gradients_agree(student.attend, ref.attend, *draw("d", "T d", T=18, d=2))
+    agree_at_extremes(student.attend, ref.attend, h / 1000, X, large=(1,))  # scores of ordinary size: nothing overflows
 
 
 @number("1.4")
@@ -49,11 +61,11 @@ def test_attend_gradients(student):
 def test_attend_manners(student):
     """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
     h, X = draw("batch d", "batch T d", batch=2, T=5, d=3, dtype=torch.float32)
-    agree(student.attend, ref.attend, h, X)
     keeps_dtype(student.attend, h, X)
+    agree(student.attend, ref.attend, h, X)
     leaves_inputs(student.attend, h, X)
     works_on_meta(student.attend, h, X)
-    sizes = {"batch": 2, "T": 5, "d": 3}, {"batch": (1, 3), "T": 8, "d": 6}, {"batch": (), "T": 3, "d": 1}
+    sizes = {"batch": 2, "T": 5, "d": 3}, {"batch": (1, 3), "T": 67, "d": 6}, {"batch": (), "T": 3, "d": 1}
     calls = [draw("batch d", "batch T d", **each) for each in sizes]
     h, X = calls[0]
     agree_in_turn(student.attend, ref.attend, *calls, (h / 40, 40 * X))  # scores of ordinary size: nothing overflows

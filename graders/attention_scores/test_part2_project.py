@@ -6,7 +6,16 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.attention_scores.inputs import ONE_AND_TWO, name_of
 from reference import attention_scores as ref
-from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+from softmark import (
+    agree,
+    agree_at_extremes,
+    agree_in_turn,
+    draw,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    works_on_meta,
+)
 
 RECTANGULAR = {"T": 5, "D": 6, "d_k": 3, "d_v": 4}
 SQUARE = {"T": 5, "D": 4, "d_k": 4, "d_v": 4}
@@ -44,7 +53,8 @@ def test_project_gradients(student):
     inputs = draw_tokens_and_weights(RECTANGULAR, (2,))
     agree(student.project, ref.project, *inputs)
     gradients_agree(student.project, ref.project, *inputs)
-    gradients_agree(student.project, ref.project, *(40 * value for value in inputs))
+    gradients_agree(student.project, ref.project, *draw_tokens_and_weights({"T": 18, "D": 2, "d_k": 3, "d_v": 4}))
+    agree_at_extremes(student.project, ref.project, *inputs)
 
 
 @number("2.4")
@@ -53,12 +63,12 @@ def test_project_gradients(student):
 def test_project_manners(student):
     """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
     inputs = draw_tokens_and_weights(RECTANGULAR, (2,), torch.float32)
-    agree(student.project, ref.project, *inputs)
     for output in range(3):
         keeps_dtype(student.project, *inputs, output=output)
+    agree(student.project, ref.project, *inputs)
     leaves_inputs(student.project, *inputs)
     works_on_meta(student.project, *inputs)
-    larger, smaller = {"T": 8, "D": 7, "d_k": 9, "d_v": 5}, {"T": 3, "D": 1, "d_k": 1, "d_v": 1}
+    larger, smaller = {"T": 67, "D": 7, "d_k": 9, "d_v": 1}, {"T": 3, "D": 1, "d_k": 1, "d_v": 2}
     cases = (RECTANGULAR, (2,)), (larger, (1, 3)), (smaller, ())
     calls = [draw_tokens_and_weights(*case) for case in cases]
     agree_in_turn(student.project, ref.project, *calls, [40 * value for value in calls[0]])

@@ -6,7 +6,16 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.attention_scores.inputs import ONE_AND_TWO, name_of
 from reference import attention_scores as ref
-from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+from softmark import (
+    agree,
+    agree_at_extremes,
+    agree_in_turn,
+    draw,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    works_on_meta,
+)
 
 SIZES = {
     "more_keys": {"m": 5, "n": 7, "d_k": 6},
@@ -46,7 +55,8 @@ def test_scores_gradients(student):
     Q, K = draw("batch m d_k", "batch n d_k", batch=2, m=5, n=7, d_k=6)
     agree(student.scores, ref.scores, Q, K)
     gradients_agree(student.scores, ref.scores, Q, K)
-    gradients_agree(student.scores, ref.scores, 40 * Q, 40 * K)
+    gradients_agree(student.scores, ref.scores, *draw("m d_k", "n d_k", m=17, n=18, d_k=2))
+    agree_at_extremes(student.scores, ref.scores, Q, K)
 
 
 @number("3.4")
@@ -55,11 +65,12 @@ def test_scores_gradients(student):
 def test_scores_manners(student):
     """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
     Q, K = draw("batch m d_k", "batch n d_k", batch=2, m=5, n=7, d_k=6, dtype=torch.float32)
-    agree(student.scores, ref.scores, Q, K)
     keeps_dtype(student.scores, Q, K)
+    agree(student.scores, ref.scores, Q, K)
     leaves_inputs(student.scores, Q, K)
     works_on_meta(student.scores, Q, K)
-    larger, smaller = {"batch": (1, 3), "m": 6, "n": 8, "d_k": 10}, {"batch": (), "m": 3, "n": 2, "d_k": 1}
+    larger, smaller = {"batch": (1, 3), "m": 66, "n": 67, "d_k": 10}, {"batch": (), "m": 3, "n": 2, "d_k": 1}
     sizes = {"batch": 2, "m": 5, "n": 7, "d_k": 6}, larger, smaller
     calls = [draw("batch m d_k", "batch n d_k", **each) for each in sizes]
+    agree(student.scores, ref.scores, *[calls[0][0]] * 2)
     agree_in_turn(student.scores, ref.scores, *calls, [40 * value for value in calls[0]])

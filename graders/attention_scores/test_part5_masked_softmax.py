@@ -6,7 +6,25 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.attention_scores.inputs import NONE_ONE_TWO, name_of, sparse_mask
 from reference import attention_scores as ref
-from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, works_on_meta
+from softmark import (
+    agree,
+    agree_at_extremes,
+    agree_in_turn,
+    draw,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    works_on_meta,
+)
+
+MASKS = {
+    "for_all": (5, 7),
+    "for_keys": (1, 7),
+    "for_examples": (3, 5, 7),
+    "for_heads": (2, 1, 5, 7),
+    "for_queries": (2, 1, 1, 7),
+    "for_everything": (7,),
+}
 
 
 def agree_masked(student, S, mask):
@@ -19,18 +37,24 @@ def agree_masked(student, S, mask):
 @pytest.mark.parametrize("batch", NONE_ONE_TWO, ids=name_of)
 def test_masked_softmax(student, batch):
     """A mask for every example, and in every row at least one allowed key."""
-    S = 2 * draw("batch m n", batch=batch, m=5, n=7)
-    agree_masked(student, S, sparse_mask(*batch, 5, 7))
+    S, mask = 2 * draw("batch m n", batch=batch, m=5, n=7), sparse_mask(*batch, 5, 7)
+    agree_masked(student, S, mask)
+    agree_masked(student, S[..., 1:2, :], mask[..., 1:2, :])
+    agree_masked(student, S[..., :1], mask[..., :1])
+    for square in (sparse_mask(*batch, 5, 5), ref.causal_mask(5)):
+        agree_masked(student, S[..., :5], square)
 
 
 @number("5.2")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("sizes", [(5, 7), (2, 1, 5, 7), (2, 1, 1, 7)], ids=["for_all", "for_heads", "for_queries"])
+@pytest.mark.parametrize("sizes", MASKS.values(), ids=MASKS)
 def test_masked_softmax_broadcast(student, sizes):
-    """A mask that is shared by examples, by heads, or by heads and queries."""
+    """A mask that is shared by examples, by heads, or by queries."""
     S = 2 * draw("batch m n", batch=(2, 3), m=5, n=7)
     agree_masked(student, S, sparse_mask(*sizes))
+    all_alike = [3 if size > 1 else 1 for size in sizes]
+    agree_masked(student, 2 * draw("3 3 3 3"), sparse_mask(*all_alike))
 
 
 @number("5.3")
@@ -74,6 +98,8 @@ def test_masked_softmax_gradients(student):
     agree_masked(student, S, mask)
     for scale in (1, 40):
         gradients_agree(student.masked_softmax, ref.masked_softmax, scale * S, mask)
+    agree_at_extremes(student.masked_softmax, ref.masked_softmax, S / S.abs().max(), mask)
+    gradients_agree(student.masked_softmax, ref.masked_softmax, draw("m n", m=17, n=18), sparse_mask(17, 18))
 
 
 @number("5.6")
@@ -82,10 +108,10 @@ def test_masked_softmax_gradients(student):
 def test_masked_softmax_manners(student):
     """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
     S, mask = draw("m n", m=5, n=7, dtype=torch.float32) - 5, sparse_mask(5, 7)
-    agree_masked(student, S, mask)
     for check in (keeps_dtype, leaves_inputs, works_on_meta):
         check(student.masked_softmax, S, mask)
+    agree_masked(student, S, mask)
     S = draw("batch m n", batch=2, m=5, n=7)
-    larger, one = draw("batch m n", batch=(1, 3), m=9, n=8), draw("m n", m=1, n=1)
-    calls = (S, mask), (larger, sparse_mask(1, 1, 9, 8)), (one, one < 9), (S[..., :5], sparse_mask(2, 5, 2)[..., :1])
+    larger, one = draw("batch m n", batch=(1, 3), m=66, n=67), draw("m n", m=1, n=1)
+    calls = (S, mask), (larger, sparse_mask(1, 1, 66, 67)), (one, one < 9), (S[..., :5], sparse_mask(2, 5, 2)[..., :1])
     agree_in_turn(student.masked_softmax, ref.masked_softmax, *calls, (S, ~mask))

@@ -6,7 +6,17 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.attention_scores.inputs import BOTH_DTYPES, NONE_ONE_TWO, name_of, sparse_mask
 from reference import attention_scores as ref
-from softmark import agree, agree_in_turn, draw, gradients_agree, keeps_dtype, leaves_inputs, repeatable, works_on_meta
+from softmark import (
+    agree,
+    agree_at_extremes,
+    agree_in_turn,
+    draw,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    repeatable,
+    works_on_meta,
+)
 
 
 def draw_queries_keys_values(batch=(), n=7, dtype=torch.float64):
@@ -53,6 +63,11 @@ def test_masked_attention(student, kind):
         mask[..., 4, :] = False
         mask[0, 1] = False
     agree_attention(student, Q, K, V, mask=mask)
+    if kind == "each_example":
+        agree_attention(student, Q, K[..., :5, :], V[..., :5, :], mask=sparse_mask(5, 5))
+    if kind == "heads":
+        for sizes in (5, n), (3, 5, n):
+            agree_attention(student, Q, K, V, mask=sparse_mask(*sizes))
 
 
 @number("6.4")
@@ -69,6 +84,8 @@ def test_attention_gradients(student, blocked):
     agree_attention(student, Q, K, V, mask=mask)
     for scale in (1, 40):
         gradients_agree(student.attention, ref.attention, scale * Q, K, V, mask=mask)
+    agree_at_extremes(student.attention, ref.attention, Q, K, V, mask=mask, large=(2,))
+    gradients_agree(student.attention, ref.attention, *draw("m d", "n d", "n d", m=17, n=18, d=2))
 
 
 @number("6.5")
@@ -98,16 +115,18 @@ def test_attention_manners(student):
     Q, K, V = draw_queries_keys_values((2,), dtype=torch.float32)
     S = ref.scores(Q, K)
     mask = sparse_mask(*S.shape)
-    agree_attention(student, Q, K, V, mask=mask)
+    agree_attention(student, *(value.double() for value in (Q, K, V)), mask=mask)
     repeatable(student.attention, Q, K, V, mask=mask)
     for check in (keeps_dtype, leaves_inputs, works_on_meta):
         check(student.attention, Q, K, V, mask=mask)
     keeps_dtype(student.attention, Q, K, V, mask=mask, output=1)
+    agree_attention(student, Q, K, V, mask=mask)
     works_on_meta(student.attention, Q, K, V)
     specs = "batch m d_k", "batch n d_k", "batch n d_v"
     first = draw(*specs, batch=2, m=5, n=7, d_k=6, d_v=8)
-    larger = draw(*specs, batch=(1, 3), m=6, n=8, d_k=10, d_v=9)
-    one = draw(*specs, batch=(), m=1, n=1, d_k=1, d_v=1)
-    masks = mask, sparse_mask(1, 1, 1, 8), one[0] < 9, sparse_mask(2, 5, 2)[..., :1]
+    larger = draw(*specs, batch=(1, 3), m=66, n=67, d_k=10, d_v=1)
+    one = draw(*specs, batch=(), m=1, n=1, d_k=1, d_v=2)
+    agree_attention(student, *[first[0]] * 3)
+    masks = mask, sparse_mask(1, 1, 1, 67), one[0] < 9, sparse_mask(2, 5, 2)[..., :1]
     masked = [(*each, allowed) for each, allowed in zip((first, larger, one, first), masks, strict=True)]
     agree_in_turn(student.attention, ref.attention, first, *masked, (*first, ~mask))

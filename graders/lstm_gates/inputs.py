@@ -23,6 +23,21 @@ def sequence_inputs(t, n, d, h, p=None):
     return drawn if p else drawn[:-1]
 
 
+def with_gates_far_out(levels, h=3):
+    """Draw pre-activations (rows, 4H) of order one; in each row one gate is far out, by one of the levels, + or -."""
+    z = draw("levels 2 4 4 h", levels=len(levels), h=h)
+    for row, level in zip(z, levels, strict=True):
+        for gate in range(4):
+            row[0, gate, gate], row[1, gate, gate] = level, -level
+    return z.flatten(3).flatten(0, 2)
+
+
+ALIKE = [(4, 4, 3, 5), (4, 2, 4, 3), (5, 2, 3, 5), (3, 4, 4, 2), (3, 5, 2, 5), (2, 3, 8, 2), (2, 8, 3, 2), (3, 3, 3, 3)]
+"""T, N, D and H where axes that must not be mixed up are of equal length: T = N, T = D, …, D = 4H, N = 4H."""
+LONG = [(33, 2, 3, 4), (100, 1, 2, 2), (16, 65, 2, 3), (3, 2, 33, 17)]
+"""T, N, D and H with a long sequence, many sequences, many features and units."""
+
+
 def like(tensor):
     """Draw random numbers in the shape of a tensor."""
     return draw(" ".join(map(str, tensor.shape)))

@@ -8,7 +8,9 @@ NAME = "PyTorch's nn.LSTM"
 
 
 def confirm_lstm(reference, x, h0, c0, weights):
-    """Compare the reference of part 4 or 5 with PyTorch's own layer."""
+    """Compare the reference of part 4 or 5 with PyTorch's own layer, which has no projection to H features or more."""
+    if len(weights) == 5 and weights[4].shape[0] >= weights[4].shape[1]:
+        return
     confirm_reference(lambda: reference(x, h0, c0, *weights), lambda: run_torch_lstm(x, h0, c0, weights), NAME)
 
 

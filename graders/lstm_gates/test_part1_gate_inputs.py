@@ -9,7 +9,13 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.lstm_gates.inputs import step_inputs
 from reference import lstm_gates as ref
-from softmark import agree, agree_in_turn, gradients_agree, keeps_dtype, leaves_inputs
+from softmark import agree, agree_at_extremes, agree_in_turn, gradients_agree, keeps_dtype, leaves_inputs
+
+ALIKE = [
+    *(((5,), 8, 3, 2), ((5,), 3, 8, 2), ((2, 3), 12, 12, 3), ((), 4, 4, 1)),
+    *(((4,), 4, 4, 4), ((8,), 8, 3, 2), ((3, 3), 5, 3, 3), ((6, 2), 6, 2, 6)),
+]
+"""Batch, D, P and H where axes that must not be mixed up are of equal length, such as D and 4H."""
 
 
 @number("1.1")
@@ -44,7 +50,7 @@ def test_gate_inputs_of_biases(student):
 @visibility("after_published")
 @pytest.mark.parametrize(
     ("batch", "d", "p", "h"),
-    [((), 4, 6, 6), ((5,), 3, 4, 4), ((2, 7), 5, 3, 3), ((1,), 2, 7, 7), ((4,), 3, 2, 5)],
+    [((), 4, 6, 6), ((5,), 3, 4, 4), ((2, 7), 5, 3, 3), ((1,), 2, 7, 7), ((4,), 3, 2, 5), ((67,), 33, 65, 17), *ALIKE],
 )
 def test_gate_inputs(student, batch, d, p, h):
     """The whole equation, with any batch dimensions and widths."""
@@ -59,6 +65,11 @@ def test_gate_inputs_conduct(student):
     inputs = step_inputs(batch=(5,), d=3, p=4, h=4)
     gradients_agree(student.gate_inputs, ref.gate_inputs, *inputs)
     gradients_agree(student.gate_inputs, ref.gate_inputs, *(40 * value for value in inputs))
+    for sizes in ((), 4, 3, 5), ((2, 3), 8, 8, 2), ((1,), 1, 4, 1):
+        gradients_agree(student.gate_inputs, ref.gate_inputs, *step_inputs(*sizes))
+    for scale in (0, 1e-30, 1e4):
+        agree(student.gate_inputs, ref.gate_inputs, *(scale * value for value in inputs))
+    agree_at_extremes(student.gate_inputs, ref.gate_inputs, *inputs)
     keeps_dtype(student.gate_inputs, *inputs)
     leaves_inputs(student.gate_inputs, *inputs)
     others = step_inputs((1, 3), 6, 7, 7), step_inputs((), 1, 1, 1), [40 * value for value in inputs]

@@ -4,17 +4,19 @@ import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.lstm_gates.gradients import check_function_gradients
-from graders.lstm_gates.inputs import sequence_inputs
+from graders.lstm_gates.inputs import ALIKE, LONG, sequence_inputs
 from graders.lstm_gates.pytorch import confirm_lstm
 from reference import lstm_gates as ref
 from softmark import (
     agree,
+    agree_at_extremes,
     agree_in_turn,
     gradients_agree,
     keeps_dtype,
     leaves_inputs,
     ops_independent_of,
     repeatable,
+    to_float32,
     works_on_meta,
 )
 
@@ -31,7 +33,7 @@ def test_lstm_of_one_step(student):
 @number("4.2")
 @weight(1.5)
 @visibility("after_published")
-@pytest.mark.parametrize(("t", "n", "d", "h"), [(5, 3, 4, 6), (2, 7, 5, 3), (4, 1, 3, 7), (1, 2, 3, 4)])
+@pytest.mark.parametrize(("t", "n", "d", "h"), [(5, 3, 4, 6), (2, 7, 5, 3), (4, 1, 3, 7), (1, 2, 3, 4), *ALIKE, *LONG])
 def test_lstm(student, t, n, d, h):
     """A sequence from a given state: every output and the state after the last step."""
     x, h0, c0, *weights = sequence_inputs(t, n, d, h)
@@ -45,9 +47,11 @@ def test_lstm(student, t, n, d, h):
 @pytest.mark.parametrize("given", ["neither", "h0", "c0"])
 def test_lstm_without_state(student, given):
     """An initial state that is None is zero; h0 and c0 may be None one without the other."""
-    x, h0, c0, *weights = sequence_inputs(t=4, n=2, d=3, h=5)
-    h0, c0 = (h0 if given == "h0" else None), (c0 if given == "c0" else None)
-    agree(student.lstm, ref.lstm, x, h0, c0, *weights)
+    for sizes in (4, 2, 3, 5), (1, 2, 3, 5), (3, 3, 3, 3), (11, 1, 8, 2):
+        x, h0, c0, *weights = sequence_inputs(*sizes)
+        h0, c0 = (h0 if given == "h0" else None), (c0 if given == "c0" else None)
+        agree(student.lstm, ref.lstm, x, h0, c0, *weights)
+    gradients_agree(student.lstm, ref.lstm, x, h0, c0, *weights)
 
 
 @number("4.4")
@@ -58,6 +62,9 @@ def test_lstm_gradients(student):
     x, *rest = sequence_inputs(t=4, n=2, d=3, h=5)
     check_function_gradients(student.lstm, ref.lstm, (x, *rest))
     gradients_agree(student.lstm, ref.lstm, 40 * x, *rest)
+    agree_at_extremes(student.lstm, ref.lstm, x, *rest, large=(2,))
+    for sizes in (1, 3, 2, 5), (67, 1, 2, 2), (2, 17, 8, 2):
+        gradients_agree(student.lstm, ref.lstm, *sequence_inputs(*sizes))
 
 
 @number("4.5")
@@ -74,6 +81,10 @@ def test_lstm_conduct(student):
     others = sequence_inputs(t=6, n=3, d=4, h=6), sequence_inputs(t=2, n=1, d=1, h=1)
     given = (x, h0, c0, *weights), (x, None, c0, *weights), (x, h0, None, *weights), (40 * x, h0, c0, *weights)
     agree_in_turn(student.lstm, ref.lstm, (x, None, None, *weights), *others, *given)
+    agree(student.lstm, ref.lstm, *to_float32((x, h0, c0, *weights)))
+    for scale in (0, 1e-3, 1000):
+        agree(student.lstm, ref.lstm, scale * x, h0, c0, *weights)
+        agree(student.lstm, ref.lstm, x, scale * h0, c0, *(scale * weight for weight in weights))
 
 
 @number("4.6")

@@ -19,7 +19,7 @@ def reference_outlines(num_layers, bidirectional):
 @number("6.1")
 @weight(0.25)
 @visibility("after_published")
-@pytest.mark.parametrize(("num_layers", "bidirectional"), [(1, False), (3, True)])
+@pytest.mark.parametrize(("num_layers", "bidirectional"), [(1, False), (1, True), (2, False), (4, True)])
 def test_module_parameters(student, num_layers, bidirectional):
     """The parameters have the names and shapes of nn.LSTM's."""
     options = {"num_layers": num_layers, "bidirectional": bidirectional}
@@ -38,8 +38,8 @@ def test_module_parameters(student, num_layers, bidirectional):
 def spread(parameters, hidden_size):
     """Describe the spread of new parameters, so coarsely that every draw gives the same."""
     seen = {}
-    for kind, first in (("weights", "weight"), ("biases", "bias")):
-        values = torch.cat([value.flatten() for name, value in parameters.items() if name.startswith(first)])
+    for kind in sorted({kind_and_place(name) for name in parameters}):
+        values = torch.cat([value.flatten() for name, value in parameters.items() if kind_and_place(name) == kind])
         values = (values.double().nan_to_num(-math.inf) * math.sqrt(hidden_size)).clamp(-2, 2)
         inside = values.clamp(-1, 1)
         seen[f"the largest size among the {kind}, in sixteenths of 1/√H"] = round(16 * values.abs().max().item())
@@ -48,18 +48,28 @@ def spread(parameters, hidden_size):
     return seen
 
 
-def reference_spread():
-    return spread(dict(ref.LSTM(24, 64, num_layers=2).named_parameters()), 64)
+def kind_and_place(name):
+    """Return what the parameters of one layer and direction have in common, weights and biases apart."""
+    place = name.partition("h_")[2]
+    return f"{'weights' if name.startswith('weight') else 'biases'} of {place}"
+
+
+def reference_spread(*sizes):
+    return spread(dict(ref.LSTM(*sizes).named_parameters()), sizes[1])
 
 
 @number("6.2")
 @weight(0.25)
 @visibility("after_published")
-def test_module_starts_uniform(student):
+@pytest.mark.parametrize(
+    ("sizes", "num_layers", "bidirectional"), [((24, 64), 3, False), ((90, 64), 2, True), ((3, 130), 1, False)]
+)
+def test_module_starts_uniform(student, sizes, num_layers, bidirectional):
     """The parameters of a new module are spread uniformly between -1/√H and 1/√H."""
-    expected = without_values(dict(nn.LSTM(24, 64, num_layers=2).named_parameters()))
-    found = student.LSTM(24, 64, num_layers=2).parameters()
+    options = {"num_layers": num_layers, "bidirectional": bidirectional}
+    expected = without_values(dict(nn.LSTM(*sizes, **options).named_parameters()))
+    found = student.LSTM(*sizes, **options).parameters()
     own = {name: value for name, value in found.items() if name in expected}
     agree(without_values(own), expected)
-    agree(lambda: spread(own, 64), reference_spread)
+    agree(lambda *_: spread(own, sizes[1]), reference_spread, *sizes, num_layers, 0.0, bidirectional)
     uses_weights(student.LSTM(3, 2, num_layers=2), draw("t n d", t=3, n=2, d=3))

@@ -10,13 +10,21 @@ from graders.lstm_gates.answers import three_of
 from graders.lstm_gates.gradients import check_gradients
 from graders.lstm_gates.inputs import like, sequence_inputs
 from graders.lstm_gates.modules import in_float64, random_weights, run, run_reference
+from graders.lstm_gates.passing import fates_seen, tenths
 from reference import lstm_gates as ref
-from softmark import Category, agree, agree_in_turn, draw, fail, gradients_agree, to_float32
+from softmark import Category, agree, agree_at_extremes, agree_in_turn, draw, fail, gradients_agree, to_float32
 
 P = 0.3
 FATES = torch.tensor([0, 1, 1 / (1 - P), 1 / P]).double()
 """Factors that dropout may multiply an entry with: right, forgotten, right, the wrong way round."""
 SITUATIONS = {"two layers in training": 2, "two layers in evaluation": 2, "one layer in training": 1}
+# These shares of the entries that are dropped keep the shares after each layer away from the halves of a tenth.
+STACKS = {
+    "three layers in training": (3, False, True, 0.1),
+    "both directions in training": (2, True, True, 1 - P),
+    "three layers, both directions, in evaluation": (3, True, False, P),
+    "three layers with p = 0": (3, False, True, 0.0),
+}
 
 
 def answer_of(make, x, state, layers, training, dropout):
@@ -75,20 +83,23 @@ def same_in_every_step(output):
     return len(second[way == counts.argmax()].unique()) == 1
 
 
-def tenths(flags):
-    return round(10 * flags.double().mean().item())
-
-
 def reference_dropout_seen(*given):
     return dropout_seen(in_float64(ref.LSTM), *given)
+
+
+def reference_fates_seen(*given):
+    return fates_seen(in_float64(ref.LSTM), *given)
 
 
 @number("6.6")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("situation", [*SITUATIONS, *STACKS])
 def test_module_dropout(student, situation):
     """In training, entries between layers are dropped with probability p, the others divided by 1 - p."""
+    if situation in STACKS:
+        agree(lambda *given: fates_seen(student.LSTM, *given), reference_fates_seen, *STACKS[situation])
+        return
 
     def own_dropout_seen(*given):
         return dropout_seen(student.LSTM, *given)
@@ -127,16 +138,44 @@ def test_module_gradients(student):
     for module in (own, ours):
         module.load_state_dict(weak)  # so that gates are nearly, and not wholly, closed or open
     gradients_agree(own, ours, 40 * x)
+    agree_at_extremes(own, ours, x)
+    gradients_agree(own, ours, draw("17 18 d", d=4))
+    agree(own, ours, draw("67 1 d", d=4))
     for module in (own, ours):
         module.load_state_dict(weights)
     longer, shorter, state = draw("6 3 d", "2 1 d", "4 2 h", d=4, h=3)
+    gradients_agree(own, ours, x, (state, state / 2))
     agree_in_turn(own, ours, [x], [longer], [shorter], (x, (state, state)), [40 * x])
     agree(own.eval(), ours, x)
     for module in (own, ours.float()):
         module.load_state_dict(to_float32(weights))
     agree(own, ours, x.float())
-    other, its_ours = student.LSTM(2, 5), ref.LSTM(2, 5).double()
-    its_weights = random_weights(2, 5)
-    for module in (other, its_ours):
-        module.load_state_dict(its_weights)
-    agree(other, its_ours, draw("3 2 d", d=2))
+    agree(own, ours, 100 * x.float())
+    check_modules_in_turn(student)
+
+
+SEVERAL = [
+    *(((3, 4), {}), ((3, 4), {"num_layers": 3}), ((3, 4), {"bidirectional": True})),
+    ((4, 4), {"num_layers": 2, "bidirectional": True}),
+]
+"""Sizes and options of modules that are alive at a time."""
+
+
+def check_modules_in_turn(student):
+    """Check several modules that are used in turn, in both modes; their weights change between the calls."""
+    pairs = [(student.LSTM(*sizes, **options), ref.LSTM(*sizes, **options).double()) for sizes, options in SEVERAL]
+    inputs = [draw("4 2 d", d=sizes[0]) for sizes, _ in SEVERAL]
+    for training in (True, False):
+        for (own, ours), (sizes, options), x in zip(pairs, SEVERAL, inputs, strict=True):
+            weights = random_weights(*sizes, **options)
+            for module in (own, ours):
+                module.train(training)
+                module.load_state_dict(weights)
+            agree(own, ours, x)
+        for (own, ours), x in zip(pairs, inputs, strict=True):
+            gradients_agree(own, ours, x)
+    for (own, ours), x in zip(pairs, inputs, strict=True):
+        weights = {name: value + 0.1 for name, value in ours.state_dict().items()}
+        for module in (own, ours):
+            module.load_state_dict(weights)
+        agree(own, ours, x)

@@ -5,32 +5,48 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.multi_head.inputs import problem
 from graders.multi_head.modules import modules
 from reference import multi_head as ref
-from softmark import OpCount, agree, draw, ops_independent_of
+from softmark import OpCount, agree, draw, ops_independent_of, random_mask, repeatable
 
 FEW = {"m": 3, "n": 4, "D_q": 10, "D_kv": 9, "h": 2, "d_k": 24, "d_v": 36}
-MANY_TOKENS = FEW | {"m": 23, "n": 29}
+MANY_TOKENS = FEW | {"m": 151, "n": 163}
+ALIKE = FEW | {"n": 3, "D_kv": 10}
+
+
+def check_operations(what, got, want, small, large):
+    """Check that both calls are right, and that the larger one takes no more operations."""
+    agree(got, want, *small)
+    agree(got, want, *large)
+    ops_independent_of(what, got, small, large)
 
 
 @number("5.1")
 @weight(0.5)
 @visibility("after_published")
 def test_operations_and_tokens(student):
-    """The number of operations does not grow with the number of tokens."""
+    """The number of operations does not grow with the number of tokens: without a mask, with one, in self-attention."""
     few, many = problem(**FEW), problem(**MANY_TOKENS)
-    agree(student.multi_head_attention, ref.multi_head_attention, *few)
-    agree(student.multi_head_attention, ref.multi_head_attention, *many)
-    ops_independent_of("the number of tokens", student.multi_head_attention, few, many)
+    X, *weights = problem(**ALIKE)
+    longer = draw("n D", n=157, D=10)
+    for small, large in (
+        (few, many),
+        ((*few, random_mask(3, 4)), (*many, random_mask(151, 163))),
+        ((X, X, *weights[1:]), (longer, longer, *weights[1:])),
+        (problem(**FEW, batch=(2,)), problem(**MANY_TOKENS, batch=(2,))),
+    ):
+        attention = student.multi_head_attention
+        check_operations("the number of tokens", attention, ref.multi_head_attention, small, large)
 
 
 @number("5.2")
 @weight(0.5)
 @visibility("after_published")
 def test_operations_and_heads(student):
-    """The number of operations does not grow with the number of heads."""
-    *inputs, _ = problem(**FEW)
-    agree(student.multi_head_attention, ref.multi_head_attention, *inputs, 2)
-    agree(student.multi_head_attention, ref.multi_head_attention, *inputs, 24)
-    ops_independent_of("the number of heads", student.multi_head_attention, (*inputs, 2), (*inputs, 24))
+    """The number of operations does not grow with the number of heads: without a mask, with one, in self-attention."""
+    few, alike = problem(**FEW)[:-1], problem(**ALIKE)[:-1]
+    for inputs, mask in ((few, None), (few, random_mask(3, 4)), ((alike[0], *alike[:1], *alike[2:]), None)):
+        attention = student.multi_head_attention
+        small, large = ((*inputs, n_heads, mask) for n_heads in (2, 24))
+        check_operations("the number of heads", attention, ref.multi_head_attention, small, large)
 
 
 @number("5.3")
@@ -38,13 +54,15 @@ def test_operations_and_heads(student):
 @visibility("after_published")
 def test_operations_of_the_module(student):
     """The same for the module."""
-    few, many = draw("m D", "n D", m=3, n=23, D=48)
+    few, many, keys, more_keys = draw("m D", "n D", "k D", "l D", m=3, n=151, k=4, l=163, D=48)
     divided, ours_divided, _ = modules(student, 48, 24)
     two, ours_of_two, _ = modules(student, 48, 2)
     agree(divided, ours_divided, few)
-    agree(two, ours_of_two, many)
-    ops_independent_of("the number of tokens", two, (few,), (many,))
-    ops_independent_of("the number of heads", GivenModule(), (two, few), (divided, few))
+    repeatable(two, few)
+    calls = ([few], [many]), ([few, keys, random_mask(3, 4)], [many, more_keys, random_mask(151, 163)])
+    for small, large in (*calls, ([few, None, random_mask(3, 3)], [many, None, random_mask(151, 151)])):
+        check_operations("the number of tokens", two, ours_of_two, small, large)
+        ops_independent_of("the number of heads", GivenModule(), (two, *small), (divided, *small))
 
 
 class GivenModule:

@@ -13,14 +13,14 @@ from softmark import agree, agree_in_turn
 @visibility("after_published")
 def test_positions(student):
     """Positions are rows and count from 0 (d = 2: a single pair)"""
-    agree(student.angles, ref.angles, 11, 2)
-    agree(student.angles, ref.angles, 1, 2)
+    for n in (11, 1, 2, 32, 65, 101):
+        agree(student.angles, ref.angles, n, 2)
 
 
 @number("1.2")
 @weight(1)
 @visibility("after_published")
-@pytest.mark.parametrize("d", [6, 14, 16])
+@pytest.mark.parametrize("d", [6, 14, 16, 3, 4, 33, 64, 128])
 def test_frequencies(student, d):
     """Pair i has the frequency 1 / 10000^(2i/d) (n = 2: row 1 holds the frequencies)"""
     agree(student.angles, ref.angles, 2, d)
@@ -29,16 +29,19 @@ def test_frequencies(student, d):
 @number("1.3")
 @weight(1.5)
 @visibility("after_published")
-@pytest.mark.parametrize(("n", "d"), TABLES)
-def test_angles(student, n, d):
+@pytest.mark.parametrize(("n", "d", "more"), TABLES)
+def test_angles(student, n, d, more):
     """All angles: every position times every frequency, whatever was asked before"""
-    agree_in_turn(student.angles, ref.angles, (n, d), (n + 2, d + 3), (n - 3, 1))
+    agree_in_turn(student.angles, ref.angles, (n, d), (n + 2, d + 3), (n - 2, 1), (n, d - 1), (n, d + 1), (d, n))
+    for sizes in (*more, (n, 3), (n, 5), (n, 12), (n, 20)):
+        agree(student.angles, ref.angles, *sizes)
 
 
 @number("1.4")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize(("n", "d"), ODD_TABLES)
-def test_angles_of_an_odd_width(student, n, d):
+@pytest.mark.parametrize(("n", "d", "more"), ODD_TABLES)
+def test_angles_of_an_odd_width(student, n, d, more):
     """An odd width has ⌈d/2⌉ angles, and its exponent is 2i/d as well"""
-    agree(student.angles, ref.angles, n, d)
+    for sizes in ((n, d), *more):
+        agree(student.angles, ref.angles, *sizes)

@@ -2,13 +2,11 @@
 
 import math
 
+import torch
+
 from softmark import causal_mask, draw, padding_mask, random_mask
 
 EPS = 1e-5
-
-
-def batch_id(batch):
-    return f"batch{len(batch)}" if isinstance(batch, tuple) else None
 
 
 WEIGHTS = {
@@ -23,6 +21,12 @@ BLOCKS = {
     "one_head": {"T": 9, "D": 6, "n_heads": 1, "d_ff": 10},
     "one_token": {"T": 1, "D": 10, "n_heads": 2, "d_ff": 16},
     "square": {"T": 7, "D": 8, "n_heads": 2, "d_ff": 8},
+    "all_alike": {"T": 4, "D": 4, "n_heads": 4, "d_ff": 4},
+    "as_many_tokens_as_heads": {"T": 3, "D": 6, "n_heads": 3, "d_ff": 24},
+    "as_many_tokens_as_features": {"T": 6, "D": 6, "n_heads": 2, "d_ff": 5},
+    "long": {"T": 33, "D": 6, "n_heads": 3, "d_ff": 5},
+    "very_long": {"T": 100, "D": 4, "n_heads": 2, "d_ff": 3},
+    "broad": {"T": 2, "D": 36, "n_heads": 4, "d_ff": 65},
 }
 USUAL = BLOCKS["three_heads"]
 
@@ -48,14 +52,29 @@ def draw_tiny_block(small, large=""):
     return 3e-3 * X, scaled(scaled(p, small, 1e-3), large, 300.0), n_heads
 
 
-MASKS = ["causal", "padding", "each_example", "two_batch_axes"]
+MASKS = [
+    "causal",
+    "padding",
+    "each_example",
+    "two_batch_axes",
+    "each_of_two_batch_axes",
+    "one_row",
+    "row_of_each",
+    "itself",
+    "long",
+]
 
 
 def draw_mask(kind, T):
-    """Return a batch and a mask for it, with as many examples as there are heads in USUAL."""
+    """Return a batch and a mask for it, with as many examples as there are heads in USUAL, or tokens."""
     return {
         "causal": ((3,), causal_mask(T)),
         "padding": ((3,), padding_mask([T - 1, 2, T], T)),
         "each_example": ((3,), random_mask(3, T, T)),
         "two_batch_axes": ((2, 3), random_mask(2, 1, T, T)),
+        "each_of_two_batch_axes": ((2, 3), random_mask(2, 3, T, T)),
+        "one_row": ((T, 3), random_mask(1, T)),
+        "row_of_each": ((T,), random_mask(T, 1, T)),
+        "itself": ((), torch.eye(T) > 0),
+        "long": ((2,), random_mask(33, 33)),
     }[kind]

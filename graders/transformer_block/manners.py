@@ -4,7 +4,7 @@ import torch
 
 from softmark import Category, Failed, agree, fail, keeps_dtype, leaves_inputs, repeatable, works_on_meta
 
-MANNERS = (repeatable, leaves_inputs, keeps_dtype, works_on_meta)
+MANNERS = (keeps_dtype, repeatable, leaves_inputs, works_on_meta)
 
 
 def keeps_float32(got, *args):

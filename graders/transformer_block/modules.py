@@ -6,7 +6,7 @@ from torch import nn
 
 from graders.transformer_block.inputs import of_order_one
 from reference import transformer_block as ref
-from softmark import causal_mask, draw
+from softmark import agree, causal_mask, draw, gradients_agree
 
 
 def torch_layer(D, n_heads, d_ff, norm_first):
@@ -57,6 +57,20 @@ def own_runner(student):
         return module(X) if mask is None else module(X, mask)
 
     return run_own_block
+
+
+def check_in_turn(pairs, weights, *inputs):
+    """Check several modules that are used in turn, in both modes; their weights change between the calls.
+
+    `pairs` are the student's modules, each with the reference's, and `weights` are those of each.
+    """
+    for training, change in (True, 0.0), (False, 0.1), (False, -0.1):
+        for modules, own_weights in zip(pairs, weights, strict=True):
+            changed = {name: w + change for name, w in own_weights.items()}
+            own, ours = (loaded(module.train(training), changed) for module in modules)
+            agree(own, ours, *inputs)
+    for own, ours in pairs:
+        gradients_agree(own, ours, *inputs)
 
 
 def named(entries, names):

@@ -6,6 +6,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.transformer_block.manners import same_in_both_modes
 from graders.transformer_block.modules import (
+    check_in_turn,
     draw_module_weights,
     loaded,
     named,
@@ -44,7 +45,13 @@ TOKENS = {
     "three_layers": ((2,), 5, (11, 6, 6, 1, 6, 3), False),
     "one_word": ((2,), 9, (1, 9, 6, 1, 1, 1), False),
     "one_place": ((8,), 1, (11, 1, 6, 1, 7, 1), True),
+    "all_alike": ((4,), 4, (4, 4, 4, 4, 4, 4), True),
+    "long": ((2,), 33, (33, 40, 6, 3, 2, 1), True),
+    "very_long": ((), 100, (5, 100, 4, 2, 3, 1), False),
+    "square": ((5, 12), 12, (12, 12, 12, 2, 48, 2), False),
 }
+SEVERAL = [(11, 9, 6, 3, 4, 2, True), (11, 9, 6, 3, 4, 2, False), (11, 20, 6, 2, 5, 3, True)]
+"""Sizes and norm_first of modules that are alive at a time."""
 
 
 def draw_transformer_weights(vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
@@ -195,3 +202,7 @@ def test_transformer_manners(student):
     ours = loaded(ref.Transformer(*SMALL, True), weights)
     agree_in_turn(own, ours, [tokens], [draw_ids(1, 8)], [draw_ids(3)], [draw_ids(2, 5)])
     agree(loaded(own, doubles), loaded(ours, doubles), tokens)
+    pairs = [(own_transformer(student, *s), ref.Transformer(*s)) for s in SEVERAL]
+    check_in_turn(pairs, [draw_transformer_weights(*s[:-1]) for s in SEVERAL], tokens)
+    for same in (0, VOCABULARY - 1):
+        agree(*pairs[0], torch.full((2, 5), same))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.verdict import TestContext as TestContext
     from softmark.verdict import Verdict as Verdict
     from softmark.verdict import agree as agree
+    from softmark.verdict import agree_at_extremes as agree_at_extremes
     from softmark.verdict import agree_in_turn as agree_in_turn
     from softmark.verdict import batch_independent as batch_independent
     from softmark.verdict import causal as causal
@@ -73,9 +74,9 @@ _NAMES = {
     "softmark.grading.student": "Student",
     "softmark.verdict": """
         Answer Category Cause Code CodeLine Failed Gradients OpCount Picture StudentCallable StudentModule
-        TestContext Verdict agree agree_in_turn batch_independent causal causal_mask confirm_reference current_test
-        draw draw_integers equivalent fail gradients_agree ignores_padding keeps_dtype leaves_inputs lend mistake
-        naming_only ops_independent_of padding_mask permutation_equivariant raises
+        TestContext Verdict agree agree_at_extremes agree_in_turn batch_independent causal causal_mask confirm_reference
+        current_test draw draw_integers equivalent fail gradients_agree ignores_padding keeps_dtype leaves_inputs lend
+        mistake naming_only ops_independent_of padding_mask permutation_equivariant raises
         random_mask repeatable rows_sum_to_one to_float32 uses_inputs uses_weights well_behaved
         within_limit without_values works_on_meta
     """,

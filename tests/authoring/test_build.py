@@ -49,7 +49,7 @@ class TestBuild:
         assert (again.returncode, again.stdout) == (0, "everything is up to date\n")
         assert contents(root) == before
         words = json.loads(before["examples.json"])["mistakes"]
-        assert words == {"three_times": {"says": "You take it three times.", "hint": "Count again."}}
+        assert words == {"1": {"says": "You take it three times.", "hint": "Count again."}}
 
     def test_check_names_what_is_stale_and_writes_nothing(self, root: Path) -> None:
         """With --check, missing files and files with another content are named, exit code 1, and stay as they are."""

@@ -13,7 +13,7 @@ from torch import nn
 from softmark.authoring.conditions import conditions_for, seen_in, spoil
 from softmark.authoring.facts import Facts, ObservedFunction, facts_of
 from tests.authoring.test_gaps import gaps
-from tests.support.tiny_homework import HIDDEN, TOML, course, softmark
+from tests.support.tiny_homework import HIDDEN, MISTAKES, TOML, course, softmark
 
 TRIED = TOML.replace("conditions = false\n", "")
 IN_TURN = HIDDEN.replace("agree,", "agree_in_turn, gradients_agree,").replace(
@@ -176,6 +176,19 @@ class TestVerify:
             ("double, float32:", "homework.toml excludes this, and a test compares it: remove the exclusion"),
             ("double, x[-1] = 7:", "homework.toml excludes this, and the table has no such cell"),
         ]
+
+    def test_only_the_table(self, tmp_path: Path) -> None:
+        """With --conditions nothing else is tried: a mistake that no test catches does not matter."""
+        mistakes = MISTAKES.replace("factor() * x", "2 * x")
+        root = course(tmp_path, toml=TRIED, hidden=IN_TURN, mistakes=mistakes)
+        done = softmark(root, "verify", "tiny", "--conditions", "--jobs", "1")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "float32" in done.stdout
+        assert "nothing is proved" not in done.stdout
+        hidden = IN_TURN.replace("[x[:1]], ", "")
+        done = softmark(course(tmp_path, toml=TRIED, hidden=hidden), "verify", "tiny", "--conditions", "--json")
+        assert done.returncode == 1
+        assert json.loads(done.stdout)["homeworks"]["tiny"]["conditions"]["x[-1] = 1"] == {"double": "hole"}
 
     def test_no_table(self, tmp_path: Path) -> None:
         """A homework may do without, which is said."""

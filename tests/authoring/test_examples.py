@@ -143,7 +143,7 @@ class TestHandout:
         agree(own(numbers("X", 3, 4)), from_data(entry["answer"]))
 
     def test_has_what_mistakes_answer(self, written: Any) -> None:
-        """A mistake that shows is there with its answer and its words; one that does not show, or fails, is not."""
+        """A mistake that shows is there by a number, with its answer and its words; one that does not is not there."""
         with collecting(Registry()) as registry:
 
             @mistake(attention.scores, says="Not scaled.", hint="Scale.")
@@ -163,8 +163,8 @@ class TestHandout:
                 return torch.rand(3, 4)
 
         data = written(example(attention.scores, S, K), registry)
-        assert data["mistakes"] == {"unscaled": {"says": "Not scaled.", "hint": "Scale."}}
-        assert data["examples"][0]["mistakes"] == {"unscaled": to_data(S @ K.T)}
+        assert data["mistakes"] == {"1": {"says": "Not scaled.", "hint": "Scale."}}
+        assert data["examples"][0]["mistakes"] == {"1": to_data(S @ K.T)}
 
     def test_leaves_out_what_tells_nothing(self, written: Any) -> None:
         """Three mistakes with one and the same answer are not told from each other, so none of them is named."""
@@ -178,7 +178,7 @@ class TestHandout:
                 mistake(attention.scores, says=name)(wrong)
         assert "mistakes" not in written(example(attention.scores, S, K), registry)["examples"][0]
         registry.mistakes.pop()
-        assert set(written(example(attention.scores, S, K), registry)["examples"][0]["mistakes"]) == {"first", "second"}
+        assert set(written(example(attention.scores, S, K), registry)["examples"][0]["mistakes"]) == {"1", "2"}
 
     def test_refuses_other_files(self, homework: Homework, tmp_path: Path) -> None:
         """An examples.py without EXAMPLES is named."""

@@ -17,8 +17,8 @@ LEAST_MISTAKES = {
     "attention_scores": 165,
     "lstm_gates": 151,
     "multi_head": 120,
-    "positional_encoding": 105,
-    "transformer_block": 170,
+    "positional_encoding": 107,
+    "transformer_block": 167,
 }
 
 

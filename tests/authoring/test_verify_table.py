@@ -22,7 +22,7 @@ class TestNothingToProveWith:
         verification = Verification("tiny", starters=1, starters_zero=1, trivial=8, trivial_zero=8)
         said = shown(verification)
         assert "✓  tiny      none    none   none   1/1      8/8      –, –" in said
-        assert "! tiny: nothing is proved about wrong answers: name mistakes in mistakes.py" in said
+        assert "! tiny: nothing is proved about wrong answers: name mistakes in mistakes.toml" in said
         assert "! tiny: nothing is proved about other right answers: add some to equivalents.py" in said
         assert as_plain([verification], 1.0)["ok"] is True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from softmark import student
 from softmark.cli import main
 from softmark.records.result import Outcome, Result, decode
 from tests.conftest import ROOT
+from tests.support.warm_program import softmark
 
 SOFTMARK = str(Path(sys.executable).with_name("softmark"))
 FILE = "attention_scores.py"
@@ -29,14 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def check(place: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [SOFTMARK, "check", *map(str, words)],
-        cwd=place,
-        env={**os.environ, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return softmark(place, "check", *map(str, words))
 
 
 class TestCheck:
@@ -45,9 +38,10 @@ class TestCheck:
     def test_solution(self, folder: Path) -> None:
         """Exit 0 if every public test passes, and it is said that there are others."""
         (folder / FILE).write_text(SOLUTION)
-        done = check(folder)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "public tests: 25 of 25; hidden tests are run later" in done.stdout
+        typed = subprocess.run([SOFTMARK, "check"], cwd=folder, capture_output=True, text=True, check=False)
+        for done in (typed, check(folder)):
+            assert (done.returncode, done.stderr) == (0, "")
+            assert "public tests: 25 of 25; hidden tests are run later" in done.stdout
 
     def test_starter(self, folder: Path) -> None:
         """Exit 1; every part is "not done yet", and nothing else is said about it."""
@@ -98,7 +92,10 @@ class TestCheck:
         """An exception and its line are facts, and said, whatever an earlier part does."""
         (folder / FILE).write_text(UNSCALED.replace("Y = A @ V", "Y = A @ V @ 1"))
         said = " ".join(check(folder).stdout.split())
-        assert "attention: raised TypeError; it may follow from part 3 (scores): mend that first" in said
+        assert (
+            "attention: raised TypeError: unsupported operand type(s) for @: 'Tensor' and 'int'; it may follow" in said
+        )
+        assert "; it may follow from part 3 (scores): mend that first" in said
         assert "Y = A @ V @ 1" in said
 
     @pytest.mark.parametrize(

@@ -179,6 +179,20 @@ class TestTimes:
         assert same
         assert same.staff_note == ""
 
+    def test_all_that_was_assumed_is_told(self) -> None:
+        """One sentence after the other; the due date that a platform gives without an offset is read in ours."""
+        other = datetime(2026, 3, 3, 23, 59)
+        found = lateness(policy(due=DUE), POINTS, datetime(2026, 3, 3, 0, 59), other, late_flag=False)
+        assert found
+        assert found.staff_note == (
+            "The time of submission names no time zone and was taken as 2026-03-03T00:59:00+01:00. "
+            "The platform says due 2026-03-03T23:59:00; homework.toml's 2026-03-02T23:59:00+01:00 was used. "
+            "The platform marks it in time; by its times it is not."
+        )
+        naive = lateness(policy(), POINTS, DUE + timedelta(hours=1), DUE.replace(tzinfo=None))
+        assert naive
+        assert naive.staff_note == "The due date names no time zone and was taken as 2026-03-02T23:59:00+01:00."
+
     @pytest.mark.parametrize(
         ("flag", "hours", "note"),
         [

@@ -10,7 +10,7 @@ import pytest
 from gradescope_utils.autograder_utils.decorators import leaderboard, partial_credit, weight
 
 from softmark.course.homework import load_homework
-from softmark.course.testspecs import Column, TestSpec, base_nodeid, case_id, read_specs
+from softmark.course.testspecs import Column, TestSpec, base_nodeid, case_id, read_specs, refuse_shadowing
 from softmark.grading.setters import SetterError, captured_setters
 from softmark.records.errors import ConfigError
 
@@ -118,6 +118,30 @@ class TestReadSpecs:
         """2.9 comes before 2.10, wherever they stand in the file."""
         assert [spec.number for spec in read()] == ["1", "2.9", "2.10"]
 
+    @pytest.mark.parametrize(
+        "parts",
+        [
+            {"3": ["3.0", "3.2"], "3.1": ["3.1", "3.1.2"], "10": ["10.1"]},
+            {"3": ["3.a", "3.b", "3.1", "3.2"], "4": ["4"]},
+            {"3": ["3.²", "3.9", "3.9a", "3.10"], "3.1": ["3.1", "3.1.0"]},
+        ],
+        ids=["a part inside another", "letters", "letters and digits of other kinds"],
+    )
+    def test_is_ordered_by_part_first(self, parts: dict[str, list[str]], pytester: pytest.Pytester, read: Read) -> None:
+        """The tests of a part stand together, although part 3.1 comes between tests 3.0 and 3.2 of part 3."""
+        tables = "".join(
+            f'[[part]]\nnumber = "{part}"\nfunction = "f{n}"\ntitle = "Part"\npoints = {len(tests)}\n'
+            for n, (part, tests) in enumerate(parts.items())
+        )
+        numbers = [number for tests in parts.values() for number in tests]
+        head = f'title = "Scores"\nfile = "scores.py"\npoints = {len(numbers)}\n'
+        (pytester.path / "graders/scores/homework.toml").write_text(head + tables)
+        source = GOOD.partition("@number")[0] + "".join(
+            f'@number("{number}")\n@weight(1)\ndef test_{n}():\n    """A test."""\n\n\n'
+            for n, number in reversed(list(enumerate(numbers)))
+        )
+        assert [spec.number for spec in read(source)] == numbers
+
     def test_shares_the_weight_among_cases(self, read: Read) -> None:
         """A parametrised case is worth an equal share of its test."""
         assert read()[0].case_weight == Fraction(3, 2)
@@ -138,35 +162,107 @@ class TestReadSpecs:
 
 
 WRONG = [
-    ("no weight", "@weight(3)\n", "", 11, "test_scores has no weight"),
-    ("weight NaN", "@weight(3)", '@weight(float("nan"))', 7, "a weight that must be a finite number"),
-    ("weight negative", "@weight(3)", "@weight(-3)", 7, "must not be negative, but is -3"),
-    ("weight as text", "@weight(3)", '@weight("3")', 7, "must be a number, not str '3'"),
-    ("weight too fine", "@weight(3)", "@weight(1 / 3)", 7, "at most four decimals"),
-    ("partial credit negative", "partial_credit(0.5)", "partial_credit(-1)", 20, "must not be negative"),
-    ("no docstring", '"""Late."""\n', "", 22, "test_mask_late has no docstring"),
-    ("empty docstring", '"""Late."""', '"""   """', 22, "test_mask_late has no docstring"),
-    ("no number", '@number("2.9")\n', "", 29, "test_mask_early has no number"),
-    ("number twice", '@number("2.9")', '@number("2.10")', 30, "as has test_mask_late in line 22"),
-    ("unknown part", '@number("1")', '@number("3")', 6, "has the number '3', but the parts are 1, 2"),
-    ("bad visibility", '"after_published"', '"published"', 8, "has the visibility 'published'"),
-    ("bad tag", '"numbers"', "7", 9, "has the tag 7, which is not text"),
-    ("bad hide_errors", '"Look at the scores again."', "7", 10, "hides its errors behind 7"),
-    ("bad order", '"speed", "asc"', '"speed", "up"', 29, "write 'asc' or 'desc'"),
-    ("bad column", '"speed", "asc"', '" ", "asc"', 29, "which is not a name"),
+    ("no weight", "@weight(3)\n", "", 11, "test_scores has no weight; write @weight(2) or @partial_credit(2)"),
+    (
+        "weight NaN",
+        "@weight(3)",
+        '@weight(float("nan"))',
+        7,
+        "test_scores has a weight that must be a finite number, not nan",
+    ),
+    (
+        "weight negative",
+        "@weight(3)",
+        "@weight(-3)",
+        7,
+        "test_scores has a weight that must not be negative, but is -3",
+    ),
+    ("weight as text", "@weight(3)", '@weight("3")', 7, "test_scores has a weight that must be a number, not str '3'"),
+    (
+        "weight too fine",
+        "@weight(3)",
+        "@weight(1 / 3)",
+        7,
+        "test_scores has a weight that must have at most four decimals, but is 0.3333333333333333",
+    ),
+    (
+        "partial credit negative",
+        "partial_credit(0.5)",
+        "partial_credit(-1)",
+        20,
+        "test_mask_late has a weight that must not be negative, but is -1",
+    ),
+    (
+        "no docstring",
+        '"""Late."""\n',
+        "",
+        22,
+        "test_mask_late has no docstring; its first line is the title a student sees",
+    ),
+    (
+        "empty docstring",
+        '"""Late."""',
+        '"""   """',
+        22,
+        "test_mask_late has no docstring; its first line is the title a student sees",
+    ),
+    (
+        "no number",
+        '@number("2.9")\n',
+        "",
+        29,
+        'test_mask_early has no number; write @number("3.1") for a test of part 3',
+    ),
+    (
+        "number twice",
+        '@number("2.9")',
+        '@number("2.10")',
+        30,
+        "test_mask_early has the number '2.10', as has test_mask_late in line 22",
+    ),
+    ("unknown part", '@number("1")', '@number("3")', 6, "test_scores has the number '3', but the parts are 1, 2"),
+    (
+        "bad visibility",
+        '"after_published"',
+        '"published"',
+        8,
+        "test_scores has the visibility 'published', which is none of visible, hidden, after_due_date, after_published",
+    ),
+    ("bad tag", '"numbers"', "7", 9, "test_scores has the tag 7, which is not text"),
+    (
+        "bad hide_errors",
+        '"Look at the scores again."',
+        "7",
+        10,
+        "test_scores hides its errors behind 7, which is not text",
+    ),
+    (
+        "bad order",
+        '"speed", "asc"',
+        '"speed", "up"',
+        29,
+        "test_mask_early sorts its leaderboard column 'up'; write 'asc' or 'desc'",
+    ),
+    (
+        "bad column",
+        '"speed", "asc"',
+        '" ", "asc"',
+        29,
+        "test_mask_early has the leaderboard column ' ', which is not a name",
+    ),
     (
         "weights do not sum",
         "@weight(3)",
         "@weight(2)",
         12,
-        "part 1 (scores) has 3 points, but its tests sum to 2",
+        "part 1 (scores) has 3 points, but its tests sum to 2: 2 (test_scores)",
     ),
     (
         "one name twice",
         "test_mask_early",
         "test_mask_late",
         30,
-        "already a test named test_mask_late in line 22",
+        "there is already a test named test_mask_late in line 22",
     ),
 ]
 
@@ -178,14 +274,60 @@ class TestConfigError:
         assert GOOD.count(old) == 1, f"{old!r} must stand once in the good tests"
         with pytest.raises(ConfigError) as error:
             read(GOOD.replace(old, new))
-        assert str(error.value).startswith(f"graders/scores/test_hidden.py:{line}: ")
-        assert says in str(error.value)
+        assert str(error.value) == f"graders/scores/test_hidden.py:{line}: {says}"
 
-    def test_a_part_without_tests(self, read: Read) -> None:
-        """A part that nothing tests is refused at its points in the configuration."""
+    @pytest.mark.parametrize(
+        ("files", "what_next"),
+        [
+            ((), "there is no graders/scores/test_hidden.py: write it as docs/homework.md shows"),
+            (("test_hidden.py",), "write one in graders/scores/test_hidden.py"),
+            (("test_own.py",), "write one in graders/scores/test_own.py"),
+            (("test_hidden.py", "test_own.py"), "write one in graders/scores"),
+        ],
+        ids=["no file", "one", "one of another name", "two"],
+    )
+    def test_a_part_without_tests(
+        self, files: tuple[str, ...], what_next: str, pytester: pytest.Pytester, read: Read
+    ) -> None:
+        """A part that nothing tests is refused at its points in the configuration, with the next step."""
+        read()
+        folder = pytester.path / "graders/scores"
+        (folder / "test_hidden.py").unlink()
+        for name in files:
+            (folder / name).touch()
+        with pytest.raises(ConfigError) as error:
+            read_specs([], load_homework("scores", pytester.path))
+        assert (
+            str(error.value) == f"graders/scores/homework.toml:9: part 1 (scores) has 3 points and no test; {what_next}"
+        )
+
+    def test_another_part_without_tests(self, read: Read) -> None:
+        """Each part needs a test of its own."""
         with pytest.raises(ConfigError) as error:
             read(GOOD.partition('@number("2.10")')[0])
-        assert str(error.value).startswith("graders/scores/homework.toml:15: part 2 (mask) has 2 points and no test")
+        assert str(error.value).startswith("graders/scores/homework.toml:15: part 2 (mask) has 2 points and no test; ")
+
+    @pytest.mark.parametrize(
+        ("more", "line"),
+        [
+            ("class TestMore:\n    def test_a(self): pass\n    def help(self): pass\n    def test_a(self): pass\n", 4),
+            ("def test_a(): pass\n\n\ndef test_a(): pass\n", 4),
+            ("def help(): pass\n\n\ndef help(): pass\n", None),
+            ("def test_a(): pass\nclass TestMore:\n    def test_a(self): pass\n", None),
+        ],
+        ids=["in a class", "in the file", "no tests", "in two places"],
+    )
+    def test_two_tests_of_one_name(self, more: str, line: int | None, tmp_path: Path) -> None:
+        """Python forgets the first of two functions of one name, and its marks with it."""
+        file = tmp_path / "test_hidden.py"
+        file.write_text(more, encoding="utf-8")
+        if line is None:
+            refuse_shadowing(file, tmp_path)
+            return
+        with pytest.raises(ConfigError) as error:
+            refuse_shadowing(file, tmp_path)
+        first = more[: more.index("test_a")].count("\n") + 1
+        assert str(error.value) == f"test_hidden.py:{line}: there is already a test named test_a in line {first}"
 
     def test_says_all_weights_of_the_part(self, read: Read) -> None:
         """The instructor sees which weights were added up."""

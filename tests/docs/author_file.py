@@ -23,6 +23,7 @@ from softmark import (
     TestContext,
     Verdict,
     agree,
+    agree_at_extremes,
     agree_in_turn,
     batch_independent,
     causal,
@@ -102,6 +103,7 @@ def test_scores(student: Student, batch: tuple[int, ...]) -> None:
     Q, K = draw("batch m d", "batch n d", batch=batch, m=5, n=7, d=3)
     agree(student.scores, scores, Q, K)
     agree_in_turn(student.scores, scores, (Q, K), (K, Q), (Q[:1], K[:1]))
+    agree_at_extremes(student.scores, scores, Q, K, large=(1,))
     gradients_agree(student.scores, scores, Q, K)
     well_behaved(student.scores, scores, Q, K)
     raises(ValueError, student.scores, Q, K[..., :2])

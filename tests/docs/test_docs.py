@@ -152,6 +152,6 @@ class TestGenerated:
         """It shows what the program says today: run `python -m tests.documents` if it does not."""
         assert (DOCS / name).read_text() == documents()[DOCS / name]
 
-    def test_shows_ten_failures(self) -> None:
-        """The page of feedback has a picture for each of ten failures."""
-        assert (DOCS / "feedback.md").read_text().count("![In the terminal]") == 10
+    def test_shows_twenty_failures(self) -> None:
+        """The page of feedback has a picture for each of twenty failures."""
+        assert (DOCS / "feedback.md").read_text().count("![In the terminal]") == 20

@@ -6,11 +6,12 @@ import msgspec
 import pytest
 
 from softmark.feedback.documents import as_lines
-from softmark.feedback.feedback import Audience, Feedback, Sentence, Tone, blocks_of_test, feedback_for
-from softmark.records.result import CaseResult, Lateness, Outcome, Result, Status
+from softmark.feedback.feedback import Audience, Feedback, Sentence, Tone, blocks_of_test, feedback_for, headline
+from softmark.records.result import CaseResult, Excerpt, Lateness, Outcome, Result, Status, Submission
 from softmark.records.verdict import Category, Cause, Code, CodeLine, Picture, Verdict
 from tests.support.results import (
     HIDDEN_NUMBER,
+    SPECS,
     STAFF_SECRET,
     TEST_HIDDEN_BY,
     WRONG_SCALE,
@@ -42,7 +43,7 @@ class TestStudent:
     def test_reads_fact_place_cause_hint_and_line(self) -> None:
         """A failure is told as what happened, where, why, what to look at, and the student's own line."""
         assert section(feedback_for(graded(), Audience.STUDENT), "2.1").splitlines() == [
-            "2 times: all 35 numbers are wrong",
+            "2 of 3 cases: all 35 numbers are wrong",
             f"worst at [2, 3]: got {HIDDEN_NUMBER}, expected 1.7",
             "Most likely: Your scores are √d_k times too large.",
             "Hint: Divide by the square root of the key's width.",
@@ -164,6 +165,18 @@ class TestHeadline:
         result = msgspec.structs.replace(graded(), status=Status.GRADER_ERROR)
         assert "not your fault" in as_lines(feedback_for(result, Audience.STUDENT).headline)
 
+    @pytest.mark.parametrize("status", Status)
+    @pytest.mark.parametrize("kept", [0.0, 2.5])
+    def test_says_what_became_of_the_submission(self, status: Status, kept: float) -> None:
+        """A failure of the grader, the reason and an earlier mark are told in this order."""
+        result = msgspec.structs.replace(graded(), status=status, kept=kept, reason="No file.")
+        failed = "The grader itself failed. This is not your fault and not your mark; the staff can see why."
+        assert [block.text for block in headline(result)] == [
+            *([failed] if status is Status.GRADER_ERROR else []),
+            "No file.",
+            *(["The mark of your earlier attempt stands."] if kept else []),
+        ]
+
     def test_all_well_says_nothing(self) -> None:
         """A graded submission has no headline."""
         assert feedback_for(graded(), Audience.STUDENT).headline == ()
@@ -175,7 +188,110 @@ def told_about(*verdicts: Verdict, **changes: object) -> list[str]:
     return as_lines(blocks_of_test(test, Audience.STUDENT)).splitlines()
 
 
+class TestSections:
+    def test_the_same_in_several_tests_is_said_once(self) -> None:
+        """Tests of one part that say the same again are named with their points; those of another part are not."""
+        result = second_zero()
+        for index, spec in enumerate(SPECS):
+            result = with_cases(result, index, *(failed(case, WRONG_SHAPE) for case in spec.cases))
+        result = msgspec.structs.replace(
+            result, tests=tuple(msgspec.structs.replace(t, part="2", hide_errors=None) for t in result.tests)
+        )
+        (only,) = feedback_for(result, Audience.STAFF).sections
+        assert only.number == "1.1"
+        assert only.blocks[-1] == Sentence(
+            Tone.NOTE, "2.1 (0 of 3), 2.2 (0 of 2), 3.1 (0 of 1), 3.2 (0 of 2)", "The same in"
+        )
+        apart = msgspec.structs.replace(result, tests=(result.tests[0], *graded().tests[1:]))
+        assert "1.1" in [section.number for section in feedback_for(apart, Audience.STAFF).sections]
+
+    def test_other_lines_are_another_thing(self) -> None:
+        """The same fact in another line of the student's has a section of its own."""
+        elsewhere = msgspec.structs.replace(WRONG_SHAPE, frames=FRAMES[:1])
+        result = with_cases(second_zero(), 1, failed("a", WRONG_SHAPE))
+        result = with_cases(result, 2, failed("", elsewhere))
+        assert [section.number for section in feedback_for(result, Audience.STAFF).sections] == ["2.1", "2.2"]
+
+    def test_one_line_each(self) -> None:
+        """Titles, numbers and names are on one line, whatever an author wrote."""
+        odd = "one\n\ttwo \x1b"
+        result = graded()
+        parts = tuple(msgspec.structs.replace(part, title=odd, number=f"{part.number}\n") for part in result.parts)
+        tests = tuple(
+            msgspec.structs.replace(test, title=odd, number=f"{test.number}\n", part=f"{test.part}\n")
+            for test in result.tests
+        )
+        submission = msgspec.structs.replace(result.submission, name=odd)
+        result = msgspec.structs.replace(result, title=odd, parts=parts, tests=tests, submission=submission)
+        told = feedback_for(result, Audience.STAFF)
+        assert {told.title, told.submission, *(one.title for one in (*told.parts, *told.sections))} == {"one two \\x1b"}
+        assert [part.number for part in told.parts] == ["1", "2", "3"]
+        assert [part.remark for part in told.parts] == [
+            "",
+            "Your scores are √d_k times too large.",
+            "shape (3, 5), expected (5, 3)",
+        ]
+        assert [section.number for section in told.sections] == ["2.1", "3.1"]
+
+    def test_name_of_the_submission(self) -> None:
+        """It is the student's name, else that of the file, else the id."""
+        names = {"name": "Ada", "file": "hw.py", "id": "s17"}
+        for left in names:
+            told = msgspec.structs.replace(graded(), submission=Submission(**{"id": "", **names}))
+            assert feedback_for(told, Audience.STUDENT).submission == names[left]
+            names = {**names, left: ""}
+
+    def test_one_picture_of_a_test(self) -> None:
+        """Of several wrong matrices, the first is drawn."""
+        second = msgspec.structs.replace(WRONG_SCALE, fact="other numbers are wrong", causes=())
+        result = with_cases(second_zero(), 1, failed("a", WRONG_SHAPE), failed("b", WRONG_SCALE), failed("c", second))
+        blocks = blocks_of_test(result.tests[1], Audience.STUDENT)
+        assert [block for block in blocks if isinstance(block, Picture)] == [WRONG_SCALE.picture]
+
+    def test_place_of_the_first_failure(self) -> None:
+        """Where failures say the same, the place is that of the first."""
+        verdicts = [msgspec.structs.replace(WRONG_SHAPE, where=f"at [{n}]") for n in range(3)]
+        assert told_about(*verdicts) == ["3 of 3 cases: shape (3, 5), expected (5, 3)", "at [0]"]
+
+    def test_tests_not_shown(self) -> None:
+        """Students are told how many there are."""
+        tests = graded().tests
+        for number, says in ((1, "1 test is not shown here."), (2, "2 tests are not shown here.")):
+            hidden = (msgspec.structs.replace(test, visibility="hidden") for test in tests[:number])
+            shown = (msgspec.structs.replace(test, visibility="visible") for test in tests[number:])
+            result = msgspec.structs.replace(graded(), tests=(*hidden, *shown))
+            assert feedback_for(result, Audience.STUDENT).notes[-1].text == says
+            assert not any("not shown here" in note.text for note in feedback_for(result, Audience.STAFF).notes)
+
+    def test_what_was_printed(self) -> None:
+        """Staff read both streams, each by its name; white space alone is nothing."""
+        result = msgspec.structs.replace(graded(), printed=Excerpt("out", "err"), staff_notes=(), notes=())
+        notes = feedback_for(result, Audience.STAFF).notes
+        assert [(note.lead, note.text) for note in notes] == [
+            ("Printed to stdout", "out"),
+            ("Printed to stderr", "err"),
+        ]
+        blank = msgspec.structs.replace(result, printed=Excerpt(" \n", "\n"))
+        assert feedback_for(blank, Audience.STAFF).notes == ()
+
+
 class TestBlocksOfTest:
+    def test_fault_of_the_grader(self) -> None:
+        """A test that the grader could not judge says that it is not the student's fault, also if errors are hidden."""
+        fault = "The grader itself failed here. This is not your fault, and it does not count against you."
+        case = CaseResult(id="", outcome=Outcome.GRADER_ERROR)
+        for index in (2, 4):
+            (block,) = blocks_of_test(with_cases(second_zero(), index, case).tests[index], Audience.STUDENT)
+            assert block == Sentence(Tone.NOTE, fault)
+        staff = msgspec.structs.replace(WRONG_SHAPE, category=Category.GRADER, staff="it broke")
+        told = with_cases(second_zero(), 2, msgspec.structs.replace(case, verdicts=(staff,))).tests[2]
+        assert as_lines(blocks_of_test(told, Audience.STAFF)).splitlines() == [WRONG_SHAPE.fact, "For staff: it broke"]
+
+    def test_a_passed_test_that_hides_errors_says_nothing(self) -> None:
+        """Its text is for failures."""
+        test = with_cases(second_zero(), 4, passed()).tests[4]
+        assert blocks_of_test(test, Audience.STUDENT) == ()
+
     def test_two_causes_that_fit_are_both_said(self) -> None:
         """If two mistakes explain the answer equally well, neither is asserted alone."""
         causes = (Cause(name="a", says="A."), Cause(name="b", says="B.", hint="H."))
@@ -189,17 +305,28 @@ class TestBlocksOfTest:
         assert told_about(verdict)[1:] == ["Most likely: A.", "Hint: H."]
 
     def test_different_failures_are_told_apart(self) -> None:
-        """Failures of different kinds are listed; the same one is said once, with how often."""
+        """Failures of different kinds are listed; the same one is said once, with the number of its cases."""
         lines = told_about(WRONG_SHAPE, WRONG_SCALE, WRONG_SHAPE)
-        assert lines[0] == "2 times: shape (3, 5), expected (5, 3)"
+        assert lines[0] == "2 of 3 cases: shape (3, 5), expected (5, 3)"
         assert lines[1].endswith("all 35 numbers are wrong")
 
     def test_the_same_fact_in_two_lines_is_told_twice(self) -> None:
         """Each of the student's lines has to be mended, so each is quoted."""
         first, second = (msgspec.structs.replace(WRONG_SHAPE, frames=(frame,)) for frame in FRAMES[:2])
-        fact = "3 of 3 cases: shape (3, 5), expected (5, 3)"
+        fact = "of 3 cases: shape (3, 5), expected (5, 3)"
         lines = told_about(first, second, first)
-        assert lines == [fact.replace("3 of 3 cases", "2 times"), "hw.py:40: call(40)", fact, "hw.py:30: call(30)"]
+        assert lines == [f"2 {fact}", "hw.py:40: call(40)", f"1 {fact}", "hw.py:30: call(30)"]
+
+    def test_the_same_failure_at_other_sizes_is_told_once(self) -> None:
+        """How many values an answer has, and what sizes an exception speaks of, differ from case to case."""
+        facts = "all 35 values are wrong", "104 of 105 values are wrong", "1 of 9 values is wrong"
+        wrong = [Verdict(category=Category.VALUE, fact=fact) for fact in facts]
+        assert told_about(*wrong) == ["3 of 3 cases: all 35 values are wrong"]
+        raised = [
+            Verdict(Category.ERROR, f"raised IndexError: of {n}", exception="IndexError", frames=FRAMES[:1])
+            for n in range(2)
+        ]
+        assert told_about(*raised)[0] == "2 of 3 cases: raised IndexError: of 0"
 
     def test_several_subtests_that_say_the_same_are_a_number(self) -> None:
         """One of the subtests is not named in the place of all."""
@@ -267,11 +394,12 @@ class TestBlocksOfTest:
 
     def test_partial_credit(self) -> None:
         """A test that set a score of its own says how much, since nothing failed that could be told."""
-        case = CaseResult(id="", outcome=Outcome.FAILED, share="1/2")
-        test = with_cases(second_zero(), 0, case).tests[0]
-        (said,) = blocks_of_test(test, Audience.STUDENT)
-        assert isinstance(said, Sentence)
-        assert said.text == "This test gives partial credit: 1 of 2."
+        for share, credit in (("1/2", "1 of 2"), ("1/3", "0.67 of 2")):
+            case = CaseResult(id="", outcome=Outcome.FAILED, share=share)
+            test = with_cases(second_zero(), 0, case).tests[0]
+            (said,) = blocks_of_test(test, Audience.STUDENT)
+            assert isinstance(said, Sentence)
+            assert said.text == f"This test gives partial credit: {credit}."
 
     def test_no_credit_at_all(self) -> None:
         """No credit is told for a test that gave nothing."""

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from softmark.course.digest import software_of
 from softmark.feedback.results_json import (
     MOST_BYTES_OF_FILE,
     MOST_BYTES_OF_MESSAGE,
@@ -73,7 +74,7 @@ class TestFormat:
             "score": 1.0,
             "max_score": 3.0,
             "status": "failed",
-            "output": "2 times: all 35 numbers are wrong\n"
+            "output": "2 of 3 cases: all 35 numbers are wrong\n"
             f"worst at [2, 3]: got {HIDDEN_NUMBER}, expected 1.7\n"
             "Most likely: Your scores are √d_k times too large.\n"
             "Hint: Divide by the square root of the key's width.\n"
@@ -87,7 +88,7 @@ class TestFormat:
                 "cases": 3,
                 "cases_passed": 1,
                 "categories": ["value"],
-                "causes": ["no_scale"],
+                "causes": ["Your scores are √d_k times too large."],
                 "carried": [],
                 "given": [],
                 "same_slip_as": [],
@@ -101,7 +102,45 @@ class TestFormat:
         assert content["stdout_visibility"] == "hidden"
         assert content["output_format"] == "text"
         assert content["leaderboard"] == [{"name": "operations", "value": 42.0, "order": "asc"}]
-        assert content["extra_data"]["isolation"] == "full"
+        assert content["extra_data"] == {
+            "schema": graded().schema,
+            "homework": "attention_scores",
+            "submission": "s17",
+            "status": "graded",
+            "finished": True,
+            "sha256": "0" * 64,
+            "isolation": "full",
+            "device": graded().provenance.device,
+            **software_of(graded().provenance),
+            "tests_sha256": "",
+            "reference_sha256": "",
+        }
+        assert (content["test_output_format"], content["test_name_format"]) == ("text", "text")
+        assert "tags" not in content["tests"][0]
+        assert content["output"] == (
+            "The file was named Scores.PY; it was taken as attention_scores.py.\n"
+            "1 test is not shown here.\n"
+            "1 of 5 tests is shown when the grades are published."
+        )
+
+    @pytest.mark.parametrize("visibility", ["after_due_date", "after_published"])
+    def test_says_when_tests_are_shown(self, visibility: str) -> None:
+        """Tests that are shown later are counted, so that nobody takes the shown ones for all."""
+        when = {"after_due_date": "when the due date has passed", "after_published": "when the grades are published"}
+        tests = tuple(msgspec.structs.replace(test, visibility=visibility) for test in graded().tests[:2])
+        others = tuple(msgspec.structs.replace(test, visibility="visible") for test in graded().tests[2:])
+        content = read(msgspec.structs.replace(graded(), tests=(*tests, *others), notes=()))
+        assert content["output"] == f"2 of 5 tests are shown {when[visibility]}."
+
+    def test_of_a_run_that_goes_on(self) -> None:
+        """Until the end the top says that tests may be missing, and a test's own line says whether it has run."""
+        content = read(with_cases(second_zero(), 0, passed()))
+        assert content["output"].splitlines()[-1] == (
+            "The grading has not finished: a test that was not run yet has 0 points here."
+        )
+        assert [test["output"] for test in content["tests"]] == ["Right.", *["Not run yet."] * 4]
+        silent = with_cases(graded(), 0, CaseResult(id="", outcome=Outcome.FAILED))
+        assert entry(silent, "1.1")["output"] == "Not right."
 
     def test_of_second_zero(self) -> None:
         """Before anything ran, every test is at 0 and says so."""
@@ -126,7 +165,20 @@ class TestLate:
         late = content["tests"][-1]
         assert (late["number"], late["score"], late["max_score"], late["status"]) == ("late", -2, 0, "failed")
         assert late["output"] == LATE_LINE
-        assert late["extra_data"]["days"] == 2
+        assert (late["name"], late["visibility"]) == ("Time of submission", "visible")
+        assert late["extra_data"] == {
+            "submitted_at": "2026-03-04T02:59:00+00:00",
+            "due_at": "2026-03-02T23:59:00+00:00",
+            "seconds_late": 27 * 3600,
+            "days": 2,
+            "excluded": False,
+        }
+
+    def test_that_costs_nothing_is_passed(self) -> None:
+        """Within the grace period, the entry says so and takes nothing; in time, there is none."""
+        late = read(handed_in(timedelta(minutes=30)))["tests"][-1]
+        assert (late["number"], late["score"], late["status"]) == ("late", 0, "passed")
+        assert read(handed_in(timedelta(0)))["tests"][-1]["number"] == "3.2"
 
     def test_never_makes_a_negative_score(self) -> None:
         """The score stops at 0; the entry does not tell how little there was to lose, hidden tests included."""
@@ -277,9 +329,9 @@ class TestCheck:
         ("old", "new", "says"),
         [
             ('"score": 1.0', '"score": NaN', "not strict JSON"),
-            ('"score": 1.0', '"score": 1.5', "does not list every test once"),
+            ('"score": 1.0', '"score": 1.5', "^results.json does not list every test once, with its score$"),
             ('"number": "2.1"', '"number": "1.1"', "does not list every test once"),
-            ('"score": 3.0,', '"score": 4.0,', "is not the sum of the scores"),
+            ('"score": 3.0,', '"score": 4.0,', "^the total 4.0 is not the sum of the scores$"),
             ("{", "", "not strict JSON"),
         ],
     )

@@ -8,9 +8,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from softmark.feedback.feedback import Audience
-from softmark.feedback.terminal import show
+from softmark.feedback.terminal import show, show_checked
 from softmark.records.result import Result
-from softmark.records.verdict import Category, Picture
+from softmark.records.verdict import Category, Code, Picture, Verdict
 from tests.support.results import (
     LATE,
     LATE_LINE,
@@ -20,6 +20,7 @@ from tests.support.results import (
     graded,
     handed_in,
     not_gradable,
+    passed,
     second_zero,
     with_cases,
     with_student_text,
@@ -56,7 +57,7 @@ class TestShow:
             "  ────────────────────────────────────────────────────────────────────────────────────────────────",
             "      total                         3 / 10",
             "  ◐ 2.1  The score matrix S = Q Kᵀ / √d_k.  1 of 3",
-            "  │ 2 times: all 35 numbers are wrong",
+            "  │ 2 of 3 cases: all 35 numbers are wrong",
             "  │ worst at [2, 3]: got 5.123456, expected 1.7",
             "  │ Most likely: Your scores are √d_k times too large.",
             "  │ Hint: Divide by the square root of the key's width.",
@@ -133,6 +134,93 @@ class TestShow:
         assert "(12 by 12 numbers, too large to be drawn here)" in printed(
             with_cases(second_zero(), 1, failed("a", verdict))
         )
+
+    @pytest.mark.parametrize(
+        ("rows", "columns", "width", "drawn"),
+        [(8, 3, 100, True), (9, 3, 100, False), (1, 4, 96, True), (1, 4, 95, False), (1, 5, 110, False)],
+    )
+    def test_draws_what_fits(self, rows: int, columns: int, width: int, drawn: bool) -> None:
+        """At most eight rows, and both matrices beside each other within the width."""
+        matrix = tuple(tuple(float(i) for i in range(columns)) for _ in range(rows))
+        verdict = Verdict(category=Category.VALUE, fact="wrong", picture=Picture(expected=matrix, got=matrix))
+        text = printed(with_cases(second_zero(), 1, failed("a", verdict)), width)
+        assert ("got (* is wrong)" in text) == drawn
+        assert (f"({rows} by {columns} numbers, too large to be drawn here)" in text) == (not drawn)
+
+    def test_matrices_of_different_shapes(self) -> None:
+        """Each number stands below the others of its column, and a row that only one of the two has is there."""
+        picture = Picture(expected=((1.0, 2.0),), got=((1.0, 2.5), (12345.6, 0.00012345)))
+        verdict = Verdict(category=Category.VALUE, fact="wrong", picture=picture)
+        text = lines(printed(with_cases(second_zero(), 1, failed("a", verdict))))
+        start = next(i for i, line in enumerate(text) if "got (* is wrong)" in line)
+        expected, below = text[start + 1 : start + 3]
+        assert expected == "  │           1          2            1        2.5*"
+        assert below.split()[1:] == ["1.235e+04*", "0.0001234*"]
+        assert below.index("*") == expected.index("1  ", 20) + 1
+
+
+class TestChecked:
+    """What a student reads after `softmark check`."""
+
+    def test_counts_tests_and_not_points(self) -> None:
+        """Each part has a sign, the number of its tests that are right, and the one thing to know."""
+        text = lines(checked(graded()))
+        assert text == [
+            "  From dot products to attention  ada_lovelace",
+            "      part                          tests",
+            "  ────────────────────────────────────────────────────────────────────────────────────────────────",
+            "  ✓   1  Queries, keys and values   2 of 2",
+            "  ◐   2  The score matrix           1 of 5   Your scores are √d_k times too large.",
+            "  ✗   3  Masks                      0 of 3   Look at your mask again.",
+            "  ◐ 2.1  The score matrix S = Q Kᵀ / √d_k.",
+            "  │ 2 of 3 cases: all 35 numbers are wrong",
+            "  │ worst at [2, 3]: got 5.123456, expected 1.7",
+            "  │ Most likely: Your scores are √d_k times too large.",
+            "  │ Hint: Divide by the square root of the key's width.",
+            "  │ attention_scores.py:41  return Q @ K.mT",
+            "  │               expected         got (* is wrong)",
+            "  │           1          2           1.7*         2",
+            "  │         0.5         -1         none*      -1.7*",
+            "  │ The same in: 2.2",
+            "  ✗ 3.2  A padding mask.",
+            "  │ Look at your mask again.",
+            "  │ The file was named Scores.PY; it was taken as attention_scores.py.",
+            "  │ 1 test is not shown here.",
+            "  public tests: 3 of 10; hidden tests are run later",
+        ]
+
+    def test_what_is_not_written_is_not_done_yet(self) -> None:
+        """A part of which nothing is written says that, and no section repeats it; one that waits says for what."""
+        result = second_zero()
+        for index, code, fact in (
+            (0, Code.NOT_WRITTEN, "project is not done yet"),
+            (1, Code.WAITS, "waits for part 1"),
+        ):
+            verdict = Verdict(Category.ERROR, fact, code=code)
+            test = result.tests[index]
+            cases = (msgspec.structs.replace(test.cases[0], verdicts=(verdict,)), *test.cases[1:])
+            result = result.with_test(msgspec.structs.replace(test, cases=cases))
+        text = lines(checked(result))
+        assert [" ".join(line.split()) for line in text[3:6]] == [
+            "· 1 Queries, keys and values 0 of 2 not done yet",
+            "· 2 The score matrix 0 of 5 waits for part 1",
+            "· 3 Masks 0 of 3 not run yet",
+        ]
+        assert not [line for line in text if line.startswith("  │ waits")]
+
+    def test_a_large_matrix_is_only_described(self) -> None:
+        """There is no page to look it up in, so only its size is told."""
+        row = tuple(float(i) for i in range(12))
+        verdict = Verdict(category=Category.VALUE, fact="wrong", picture=Picture(expected=(row,) * 12, got=(row,)))
+        cases = (failed("a", verdict), passed("b"), passed("c"))
+        text = checked(with_cases(second_zero(), 1, *cases))
+        assert "  │ (12 by 12 numbers)" in lines(text)
+
+
+def checked(result: Result) -> str:
+    file = io.StringIO()
+    show_checked(result, Console(file=file, width=100, color_system=None, force_terminal=False))
+    return file.getvalue()
 
 
 class TestRemark:

@@ -11,6 +11,7 @@ from softmark.course.homework import load_homework
 from softmark.records.errors import ConfigError
 from softmark.records.result import Outcome, Result
 from softmark.sandbox.isolation import Sandbox
+from softmark.verdict import compare
 from tests.support.course import grade, lost, named, references_of, write_course
 from tests.support.sandboxes import sandbox
 
@@ -187,13 +188,32 @@ class TestEarlierPart:
         [result] = grade(course, place, SPOILT["raises"] + TWO + odd)
         three = named(result, "test_three")
         assert (three.score, three.given) == (1.0, ("1",))
-        assert [verdict.fact for verdict in three.verdicts] == ["three: raised ValueError"]
+        follows = "it may follow from part 1 (one): mend that first"
+        assert [verdict.fact for verdict in three.verdicts] == [f"three: raised ValueError; {follows}"]
 
     def test_in_any_order(self, course: Path, place: Sandbox) -> None:
         """Other submissions in between change nothing."""
         right = "def one(x):\n    return 2 * x\n" + REST
         results = grade(course, place, SPOILT["raises"] + REST, right, SPOILT["wrong"] + REST, right)
         assert [lost(result) for result in results] == [OWN, [], OWN, []]
+
+
+class TestWords:
+    """The words of failures."""
+
+    def test_are_made_of_the_run_that_counts(
+        self, course: Path, place: Sandbox, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A part that is wrong by itself, too, is described once for each case, though it is run up to three times."""
+        described: list[str] = []
+        really = compare._wrong_numbers
+        monkeypatch.setattr(compare, "_wrong_numbers", lambda at, *rest: described.append(at) or really(at, *rest))
+        own = "def two(x):\n    return one(x) - 3\n"
+        [result] = grade(course, place, "def one(x):\n    return 4 * x\n" + own + THREE)
+        assert lost(result) == [*OWN, "2.1", "2.2"]
+        verdicts = [verdict for test in result.tests for case in test.cases for verdict in case.verdicts]
+        assert len(described) == len(verdicts) + len(named(result, "test_three").cases)
+        assert all(verdict.where for verdict in verdicts)
 
 
 class TestSameSlip:

@@ -65,3 +65,57 @@ def test_before_it_has_a_value() -> None:
 def test_name_that_is_not_in_the_line() -> None:
     """An exception may say anything: a name that the student's line does not hold is not repeated."""
     assert said(ONE, line="return x + W2") == ""
+
+
+FORGOTTEN = (
+    "collections copy functools itertools json math os random re sys time torch typing warnings "
+    "Any Callable Dict List Optional Tuple Union Counter OrderedDict defaultdict deque namedtuple "
+    "DataLoader Dataset TensorDataset Linear Module ModuleList Parameter partial reduce ceil exp log pi sqrt "
+    "F np numpy nn optim Tensor Path dataclass"
+)
+
+
+@pytest.mark.parametrize("name", FORGOTTEN.split())
+def test_the_import_sets_the_name(name: str) -> None:
+    """Each import that a student is told to add is one, and sets the name that is missing."""
+    sentence = said("x = 1\n", f"name '{name}' is not defined", line=f"return {name}")
+    statement = sentence.split("`")[3]
+    assert sentence == f"uses `{name}`, which is not defined: add `{statement}` at the top"
+    namespace: dict[str, object] = {}
+    exec(statement, namespace)
+    assert name in namespace
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("true", "Python writes `True`"),
+        ("false", "Python writes `False`"),
+        ("null", "Python writes `None`"),
+        ("nil", "Python writes `None`"),
+        ("NULL", "Python writes `None`"),
+        ("get_ipython", "only a notebook has it; delete this line"),
+        ("display", "only a notebook has it; delete this line"),
+        ("xrange", "Python 3 writes `range`"),
+        ("unicode", "Python 3 writes `str`"),
+        ("raw_input", "Python 3 writes `input`"),
+    ],
+)
+def test_of_another_language(name: str, why: str) -> None:
+    """A name of another language, of an old Python or of notebooks is put right."""
+    sentence = said("x = 1\n", f"name '{name}' is not defined", line=f"return {name}")
+    assert sentence == f"uses `{name}`, which is not defined: {why}"
+
+
+def test_similar() -> None:
+    """A name like one of the file's is taken for a slip."""
+    assert said("total = 1\n", "name 'totals' is not defined", line="return totals") == (
+        "uses `totals`, which is not defined: did you mean `total`?"
+    )
+
+
+def test_what_a_failed_cell_was_to_set() -> None:
+    """What became of the cell comes before every guess."""
+    handed = SubmittedFiles("hw.py", {"hw.py": ONE.encode()})
+    raised = Raised("NameError", "name 'true' is not defined", (), ())
+    assert missing_name(raised, "return true", handed, lambda name: f"{name} failed") == "uses `true`, true failed"

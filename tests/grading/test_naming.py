@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -48,6 +49,17 @@ OF_TWO = '''
 def test_two(student):
     """Two, which calls one."""
     agree(student.two, two, draw("n", n=3))
+'''
+OF_SEVERAL_SIZES = '''
+from graders.tiny.truths import one
+
+
+@number("1.1")
+@weight(2)
+@pytest.mark.parametrize("n", [5, 6, 2])
+def test_one(student, n):
+    """One."""
+    agree(student.one, one, draw("n", n=n))
 '''
 HEAD = "from graders.tiny.truths import one\nfrom softmark import mistake\n"
 MISTAKES = f"""{HEAD}
@@ -109,9 +121,20 @@ class Course:
     def __init__(self, root: Path, place: Sandbox) -> None:
         self._root, self._place = root, place
 
-    def grade(self, mistakes: str, *submissions: str, hidden: str = BOTH, naming: bool = True) -> list[Result]:
+    def grade(
+        self,
+        mistakes: str,
+        *submissions: str,
+        hidden: str = BOTH,
+        naming: bool = True,
+        points: Sequence[float] = (4,),
+        renumbered: Mapping[str, str] = MappingProxyType({}),
+    ) -> list[Result]:
         """Grade these with one engine, one after the other; without `naming`, look for no name in the first."""
-        write_course(self._root, hidden)
+        write_course(self._root, hidden, points)
+        config = self._root / "graders/tiny/homework.toml"
+        for old, new in renumbered.items():
+            config.write_text(config.read_text().replace(f'number = "{old}"', f'number = "{new}"'))
         (self._root / "graders/tiny/truths.py").write_text(TRUTHS)
         (self._root / "graders/tiny/mistakes.py").write_text(mistakes)
         jobs = [Job(Submission(), SubmittedFiles(FILE, {FILE: source.encode()})) for source in submissions]
@@ -173,6 +196,19 @@ class TestEvidence:
         (result,) = course.grade(MISTAKES, adding(2, f"\n\ndef two(x):\n    {two}\n"), hidden=BOTH + OF_TWO)
         assert names(result) == [named] * 2
 
+    def test_is_that_of_the_whole_part(self, course: Course) -> None:
+        """With a part 3.1 between tests 3.0 and 3.2 of part 3, these two settle one name, and stand together."""
+        fits_zero_only = (
+            MISTAKES + "\n\n@mistake(one, says='You add twice.')\ndef fits_zero(x):\n    return 2 * x + 2\n"
+        )
+        hidden = (BOTH + OF_TWO).replace('"1.1"', '"3.2"').replace('"1.2"', '"3.0"').replace('"1.3"', '"3.1.1"')
+        hidden = hidden.replace("weight(0)", "weight(1)")
+        parts = {"1": "3", "2": "3.1"}
+        two = "\n\ndef two(x):\n    return 2 * (x + 1)\n"
+        (result,) = course.grade(fits_zero_only, adding(2, two), hidden=hidden, points=(4, 1), renumbered=parts)
+        assert [test.number for test in result.tests] == ["3.0", "3.2", "3.1.1"]
+        assert [[c.name for v in test.verdicts for c in v.causes] for test in result.tests] == [["adds_two"]] * 2 + [[]]
+
 
 class TestNamesOfTheNext:
     """Names of one submission after another."""
@@ -188,3 +224,42 @@ class TestNamesOfTheNext:
         first, second = course.grade(MISTAKES, adding(2), adding(2), naming=False)
         assert names(first) == [[]] * 2
         assert names(second) == [["adds_two"]] * 2
+
+
+class TestRegularities:
+    """A regularity of wrong numbers is told only if all wrong answers of its part agree."""
+
+    def facts(self, course: Course, returned: str, other: str = "") -> list[str]:
+        """Return what a program reads that returns this for `one(x)`, at three sizes and in another test."""
+        hidden = OF_SEVERAL_SIZES + other if other else OF_SEVERAL_SIZES.replace("weight(2)", "weight(4)")
+        source = f"import torch\n\n\ndef one(x):\n    return {returned}\n"
+        (result,) = course.grade(HEAD, source, hidden=hidden)
+        return [verdict.fact for test in result.tests for verdict in test.verdicts]
+
+    def test_told_if_all_agree(self, course: Course) -> None:
+        """Twice what is expected at each size: each verdict says so, but for the size that is too small to tell."""
+        facts = self.facts(course, "2 * (x + 1)")
+        assert [fact.partition(": ")[2] for fact in facts] == ["each is 2 times what is expected"] * 2 + [""]
+
+    def test_told_if_one_is_too_coarse_to_tell(self, course: Course) -> None:
+        """Numbers in single precision are no exact multiple, which says nothing against the others."""
+        facts = self.facts(
+            course, "(2 * (x + 1)).to(torch.float64 if len(x) == 5 else torch.float32) + (len(x) - 5) * 1e-5"
+        )
+        assert [fact.partition(": ")[2] for fact in facts] == ["each is 2 times what is expected", "", ""]
+
+    def test_not_told_if_another_test_has_none(self, course: Course) -> None:
+        """The tests of a part ask for the same function."""
+        other = OF_ZERO.replace("torch.zeros(3)", "torch.arange(7.0).double()")
+        facts = self.facts(course, "2 * (x + 1) if len(x) != 7 else x ** 2 + 3", other)
+        assert facts == [f"all {size} values are wrong" for size in (5, 6, 2, 7)]
+
+    def test_not_told_if_one_has_another(self, course: Course) -> None:
+        """A factor at one size and an offset at another are coincidences."""
+        facts = self.facts(course, "2 * (x + 1) if len(x) == 5 else x + 2")
+        assert facts == ["all 5 values are wrong", "all 6 values are wrong", "all 2 values are wrong"]
+
+    def test_not_told_if_one_has_none(self, course: Course) -> None:
+        """The numbers are in reverse order at one size only."""
+        facts = self.facts(course, "(x + 1).flip(0) if len(x) == 5 else (x + 1) ** 2 + 0.1")
+        assert facts == ["4 of 5 values are wrong", "all 6 values are wrong", "all 2 values are wrong"]

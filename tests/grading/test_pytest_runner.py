@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from softmark.grading.pytest_runner import NotCollected, PytestRunner, run_in_pytest
+from softmark.records.verdict import Category
+from tests.support.course import grade, named, write_course
+from tests.support.sandboxes import sandbox
 
 SOURCE = Path(__file__).parents[2] / "src/softmark"
 TESTS = "import pytest\n\n@pytest.mark.parametrize('x', [1, 2])\ndef test_one(x):\n    pass\n"
@@ -75,3 +78,26 @@ def test_settings_of_the_environment_are_put_back(file: Path, monkeypatch: pytes
     run_in_pytest(file, file.parent, lambda runner, items: None)
     assert os.environ["PYTEST_ADDOPTS"] == "--no-such-option"
     assert "PYTEST_DISABLE_PLUGIN_AUTOLOAD" not in os.environ
+
+
+FAILING = {
+    "check": "    agree(student.one, 3.0, 1.0)\n",
+    "assert": "    assert student.one(1.0) == 3.0\n",
+    "subtest": "    with subtests.test(n=1):\n        agree(student.one, 3.0, 1.0)\n",
+}
+
+
+@pytest.mark.parametrize("way", FAILING)
+def test_pytest_makes_no_words_of_a_failure(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rendering of a failure is not read, and takes longer than the test: only the verdict is made."""
+
+    def render(*which: object) -> None:
+        raise NotImplementedError("pytest renders a failure")
+
+    monkeypatch.setattr(pytest.Function, "repr_failure", render)
+    test = f"@number('1')\n@weight(4)\ndef test_one(student, subtests):\n    'One.'\n{FAILING[way]}"
+    with sandbox() as place:
+        [result] = grade(write_course(tmp_path, test), place, "def one(x):\n    return 2 * x\n")
+    [verdict] = named(result, "test_one").verdicts
+    assert verdict.category is Category.VALUE
+    assert named(result, "test_one").score == 0

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from softmark.grading import session
 from softmark.records.result import Outcome, Result
 from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.student_process import packed as pack
 from tests.support import course as tiny
 from tests.support.course import named, references_of, timeless, write_course
 from tests.support.sandboxes import sandbox
@@ -152,6 +154,19 @@ def test_judges_as_if_each_were_alone(test: str, tmp_path: Path, place: Sandbox)
     for source, result in zip(sources, together, strict=True):
         (alone,) = grade(root, place, source)
         assert essence(alone) == essence(result)
+
+
+@pytest.mark.parametrize("test", REPEATED)
+def test_questions_of_a_repeated_test_are_packed_once(
+    test: str, tmp_path: Path, place: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first submission runs the test's own code. The second one packs its questions for all that follow."""
+    packed: list[int] = []
+    monkeypatch.setattr(session, "packed", lambda request: packed.append(request.id) or pack(request))
+    grade(course(tmp_path, REPEATED[test]), place, RIGHT, RIGHT, RIGHT, RIGHT, RAISES)
+    asked = len(set(packed))
+    assert asked == (2 if test in ("several checks", "cases") else 1)
+    assert len(packed) == 2 * asked
 
 
 def essence(result: Result) -> tuple[object, ...]:

@@ -18,6 +18,7 @@ from softmark.grading.student import Student
 from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Failed
 from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.student_process import packed
 from softmark.sandbox.wire.protocol import Ask, Call, Object
 from softmark.verdict import lend
 from tests.support.sandboxes import SHORT, sandbox
@@ -376,7 +377,8 @@ def test_a_gradient_is_answered_where_the_reference_needs_one(place: Sandbox) ->
 
 def test_objects_of_another_form_are_refused() -> None:
     answering = Answering(REF, EARLIER)
-    answering.expect(Call("Stack", None, [3, 2], id=1), {})
+    stack = Call("Stack", None, [3, 2], id=1)
+    answering.expect(stack, {}, packed(stack))
     layer = REF.Layer(3)
     state = {key: tensor.detach() for key, tensor in layer.state_dict().items()}
     for of, method in (

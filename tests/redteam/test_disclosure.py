@@ -65,7 +65,7 @@ def forge(**reply):
 
 
 def done(value):
-    forge(done={"value": value, "changed": {}})
+    forge(done={"value": value, "changed": []})
 
 
 def failed(kind, detail, raised=None):
@@ -90,8 +90,8 @@ FORGERIES = {
     "object": "    done(wire.Handle(1, 'z' + spelled, False))\n",
     "object_inside": "    done((wire.Handle(1, 'z' + spelled, True), Q))\n",
     "exception_inside": "    done((wire.Raised('z' + spelled, secret), Q))\n",
-    "surplus": "    forge(done={'value': Q, 'changed': {}, secret: secret}, **{'z' + spelled: secret})\n",
-    "changed_inputs": "    forge(done={'value': (Q + 1, Q), 'changed': {secret: Q}})\n",
+    "surplus": "    forge(done={'value': Q, 'changed': [], secret: secret}, **{'z' + spelled: secret})\n",
+    "changed_inputs": "    forge(done={'value': (Q + 1, Q), 'changed': [secret]})\n",
     "nothing": "    forge(**{'z' + spelled: secret})\n",
 }
 CARRIED = """

@@ -17,6 +17,7 @@ from tests.support.classroom import (
     HOPPER,
     LOVELACE,
     MONDAY,
+    NOETHER,
     TUESDAY,
     better,
     class_of_five,
@@ -89,6 +90,15 @@ class TestGrades:
         assert "handed in together with Shannon, Claude" in alan["notes"]
         assert "handed in together with Turing, Alan" in claude["notes"]
 
+    def test_notes(self, tmp_path: Path) -> None:
+        """What is to be known about a mark stands in one cell: the reason, the others, earlier attempts, the notes."""
+        others = Submitter(id="1003"), NOETHER
+        result = msgspec.structs.replace(graded(), reason="Why.", notes=("One.", "Two."), staff_notes=("Three.",))
+        (row, *_) = grades(tmp_path, one("s1", LOVELACE, *others, result=result, earlier=("a", "b")))
+        assert row["notes"] == (
+            "Why.; handed in together with 1003, Noether, Emmy; 2 earlier attempts do not count; One.; Two.; Three."
+        )
+
     def test_submission_that_names_nobody(self, tmp_path: Path) -> None:
         """A plain file has its own name for a student."""
         (row,) = grades(tmp_path, one("ada"))
@@ -137,6 +147,20 @@ class TestSameStudentTwice:
         (row,) = grades(tmp_path, old, one("a", LOVELACE, submitted_at=time and MONDAY))
         assert (row["submission"], row["mark"]) == ("a", "3")
         assert row["notes"].endswith("found before in export/z: what is handed in now counts")
+
+    def test_all_others_are_named(self, tmp_path: Path) -> None:
+        """Every other submission of a student is named; one without a time or an offset is put in its place."""
+        (row,) = grades(
+            tmp_path,
+            one("c", LOVELACE, submitted_at="2026-03-03T12:00:00"),
+            one("b", LOVELACE, submitted_at=MONDAY, origin=""),
+            one("a", LOVELACE),
+            one("z", LOVELACE, gone=True),
+        )
+        assert row["submission"] == "c"
+        assert row["notes"].endswith(
+            "also found in export/a, b: the latest counts; found before in export/z: what is handed in now counts"
+        )
 
     def test_nothing_is_handed_in_any_more(self, tmp_path: Path) -> None:
         """The mark from before is kept: the latest, as ever."""

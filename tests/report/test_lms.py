@@ -3,12 +3,13 @@
 import csv
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from softmark.records.result import Submitter
 from softmark.report.gradebook import Grade, grades_of, write_gradebook
 from softmark.report.lms import CanvasColumn, unknown_to_moodle, write_canvas, write_moodle
-from tests.support.classroom import LOVELACE, class_of_five, one, renamed
+from tests.support.classroom import HOPPER, LOVELACE, MONDAY, TUESDAY, better, class_of_five, grader_error, one, renamed
 
 
 @pytest.fixture
@@ -33,6 +34,18 @@ class TestCanvas:
             ["Hopper, Grace", "1002", "", "grace@example.org", "", "1"],
             ["Noether, Emmy", "1003", "", "emmy@example.org", "", "0"],
         ]
+
+    def test_points_and_marks_that_are_not_whole(self, tmp_path: Path) -> None:
+        """The second line has what the homework is worth, and each student's line what that student has."""
+        path = tmp_path / "canvas.csv"
+        ada, grace = (one("s1", LOVELACE), one("s2", HOPPER, result=better()))
+        grades = [
+            msgspec.structs.replace(grade, max_score=12.5, mark=mark)
+            for graded, mark in ((ada, 2.25), (grace, 13.0))
+            for grade in grades_of(graded)
+        ]
+        write_canvas(grades, CanvasColumn("Scores", 7), path)
+        assert [row[-1] for row in rows(path)] == ["Scores (7)", "12.5", "2.25", "13"]
 
     def test_ids_from_elsewhere_are_the_institutions(self, grades: tuple[Grade, ...], tmp_path: Path) -> None:
         """A number that is not Canvas's own is never taken for one: it could be another student's."""
@@ -70,10 +83,12 @@ class TestCanvas:
 class TestMoodle:
     def test_knows_a_student_by_number_or_email(self) -> None:
         """Who has neither is named, because Moodle would pass over the mark in silence."""
-        stranger = Submitter(id="ada", name="Lovelace, Ada")
-        by_number, by_email = Submitter(id="1001"), Submitter(id="ada", email="ada@example.org")
-        graded = [grade for who in (stranger, by_number, by_email) for grade in grades_of(one("s1", who))]
-        assert [grade.student for grade in unknown_to_moodle(graded)] == [stranger]
+        strangers = [Submitter(id=id, name="Lovelace, Ada") for id in ("ada", "12a", "²", "١٢")]
+        known = [Submitter(id="1001"), Submitter(id="ada", email="ada@example.org")]
+        graded = [grade for who in (*strangers, *known) for grade in grades_of(one("s1", who))]
+        assert [grade.student for grade in unknown_to_moodle(graded)] == strangers
+        unmarked = [grade for who in strangers for grade in grades_of(one("s1", who, result=grader_error()))]
+        assert unknown_to_moodle(unmarked) == []
 
     def test_has_the_columns_of_the_worksheet(self, grades: tuple[Grade, ...], tmp_path: Path) -> None:
         """Moodle finds its columns by these names, and students by "Participant" and their number."""
@@ -84,9 +99,12 @@ class TestMoodle:
             "Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed",
             "Last modified (submission)", "Last modified (grade)",
         ]  # fmt: skip
-        assert ada[:3] == ["Participant 1001", "Lovelace, Ada", "ada@example.org"]
+        assert ada == [
+            "Participant 1001", "Lovelace, Ada", "ada@example.org", "Submitted for grading",
+            "3", "10", "Yes", MONDAY, "",
+        ]  # fmt: skip
         assert [row[4] for row in (ada, grace, emmy)] == ["3", "1", "0"]
-        assert (ada[5], ada[8]) == ("10", "")
+        assert [row[7] for row in (grace, emmy)] == [TUESDAY, ""]
 
     def test_other_ids_are_left_to_the_email_address(self, tmp_path: Path) -> None:
         """An id that is no number of Moodle's is not passed off as one."""

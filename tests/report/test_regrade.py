@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from softmark.records.result import Graded, Provenance, Result, Status
+from softmark.records.result import Graded, Provenance, Result, Status, Submitter
 from softmark.report.regrade import Change, Difference, Regrade, Single, compare, show_regrade, summary, write_regrade
 from tests.support.classroom import HOPPER, LOVELACE, NOETHER, TURING, better, class_of_five, grader_error, one, renamed
 from tests.support.results import LATE, PAYLOADS, graded, handed_in, not_gradable, second_zero
@@ -110,6 +110,45 @@ class TestCompare:
             ("softmark", ("0.1 (aaaaaaaa)",), ("0.1 (bbbbbbbb)",)),
             ("torch", ("2.6",), ("2.7",)),
         ]
+
+    def test_several_versions_at_once(self) -> None:
+        """A class that was graded by several versions has them all named, each once, and files that are not known."""
+        graders = [
+            one(
+                f"s{n}",
+                Submitter(id=f"{n}"),
+                result=msgspec.structs.replace(graded(), provenance=Provenance(**versions)),
+            )
+            for n, versions in enumerate(
+                [
+                    {"softmark": "0.2", "torch": "2.6"},
+                    {"softmark": "0.1", "torch": "2.7", "softmark_sha256": "c" * 64},
+                    {"softmark": "0.1", "torch": "2.7", "softmark_sha256": "c" * 64},
+                    {"softmark": "0.3", "softmark_sha256": "d" * 64},
+                ]
+            )
+        ]
+        regrade = compare(graders[:3], graders[3:])
+        (version,) = regrade.versions
+        assert (version.what, version.old) == ("softmark", ("0.1 (cccccccc)", "0.2 (its files are not known)"))
+        text = words(printed(regrade, width=150))
+        assert (
+            "Graded by other versions: softmark 0.1 (cccccccc) and 0.2 (its files are not known) → 0.3 (dddddddd)."
+            in text
+        )
+
+    def test_is_sorted(self) -> None:
+        """Students stand in the order of their ids, whoever changed, came or went."""
+        ids = [f"{n:03}" for n in range(40)]
+        old = [one(f"s{id}", Submitter(id=id)) for id in ids[:30]]
+        new = [one(f"s{id}", Submitter(id=id), result=better()) for id in ids[10:]]
+        regrade = compare(reversed(old), reversed(new))
+        assert [change.id for change in regrade.changed] == ids[10:30]
+        assert [student.id for student in regrade.missing] == ids[:10]
+        assert [student.id for student in regrade.added] == ids[30:]
+        assert summary(regrade) == (
+            "Marks: 20 higher, 0 lower, 0 the same. Mean 3.00 → 5.00. 10 students added. 10 students missing."
+        )
 
     def test_is_plain_json(self) -> None:
         """The whole of it can be written as JSON and read back."""

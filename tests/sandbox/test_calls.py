@@ -13,7 +13,8 @@ import pytest
 import torch
 from torch import nn
 
-from softmark.sandbox.wire.protocol import Call, How, PullbackResult
+from softmark.sandbox.wire import Handle, Meta
+from softmark.sandbox.wire.protocol import Call, ComputedResult, How, PullbackResult
 from softmark.sandbox.worker.calls import SignatureMismatch, perform
 from softmark.sandbox.worker.forbidden import Guard
 from softmark.sandbox.worker.loading import SubmissionModule
@@ -64,7 +65,7 @@ def call(function: Any, *args: Any, **kwargs: Any) -> Any:
     """One plain call with its inputs watched, in this process."""
     module = types.ModuleType("hw")
     vars(module)["f"] = function
-    return perform(SubmissionModule(module, Guard([])), Call("f", args=list(args), kwargs=kwargs, watch=True))
+    return perform(SubmissionModule(module, Guard([])), Call("f", args=list(args), kwargs=kwargs))
 
 
 CALLS: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (
@@ -162,6 +163,41 @@ def test_named_tuples_and_the_like_are_what_they_hold(value: Any, plain: Any, ho
     assert answer == plain
 
 
+def test_named_tuples_on_another_device_hold_tensors_of_it() -> None:
+    module = types.ModuleType("hw")
+    vars(module)["f"] = lambda x: Projections(x, x + 1, [x])
+    answer = perform(SubmissionModule(module, Guard([])), Call("f", args=[torch.ones(2, 3)], how="on_meta")).value
+    seen = Meta("float32", (2, 3))
+    assert answer == (seen, seen, [seen])
+
+
+class Function(type):
+    """A metaclass whose classes answer when they are called."""
+
+    def __call__(cls, x: Any) -> Any:
+        return x + 1
+
+
+class Factory:
+    """A class that makes a number."""
+
+    def __new__(cls, x: Any) -> Any:
+        return x + 1
+
+
+@pytest.mark.parametrize("function", [Function("f", (), {}), Factory], ids=["metaclass", "new"])
+def test_a_class_that_answers_is_a_function(function: Any) -> None:
+    assert torch.equal(call(function, torch.ones(2)).value, torch.full((2,), 2.0))
+
+
+def test_a_class_that_makes_another_module_makes_an_object() -> None:
+    class Maker:
+        def __new__(cls, x: Any) -> Any:
+            return Layer()
+
+    assert type(call(Maker, 1).value) is Handle
+
+
 def spoil_nothing(value: Any) -> int:
     return 0
 
@@ -195,8 +231,43 @@ class TestWatch:
     def test_tells_a_change(self, kind: str) -> None:
         """A change is seen wherever it is, and the same with a NaN in it is no change."""
         make, change = INPUTS[kind]
-        assert call(spoil_nothing, make()).changed == {}
-        assert call(lambda x, y: change(y), 1, make()).changed.keys() == {"argument 2"}
+        assert call(spoil_nothing, make()).changed == []
+        assert call(lambda x, y: change(y), 1, make()).changed == ["argument 2"]
+
+
+WAYS: dict[How, dict[str, Any]] = {
+    "plain": {},
+    "vjp": {"cotangent": torch.ones(2, 2)},
+    "count_ops": {},
+    "on_meta": {},
+}
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "numbers": lambda x: x.mul_(2),
+    "one number": lambda x: x[0].fill_(7),
+    "axes": lambda x: x.t_(),
+    "through data": lambda x: x.data.zero_(),
+    "in a list": lambda x: x[0].zero_(),
+    "in a dictionary": lambda x: x["a"].logical_not_(),
+}
+
+
+class TestChangeInEachWay:
+    """Each way of using a function tells the inputs that were changed."""
+
+    @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+    @pytest.mark.parametrize("how", WAYS)
+    @pytest.mark.parametrize("change", CHANGES)
+    def test_is_told(self, change: str, how: How, dtype: torch.dtype) -> None:
+        x = torch.tensor([[1, 2], [3, 4]]).to(dtype)
+        inner: Any = {"in a list": [x], "in a dictionary": {"a": x > 2}}.get(change, x)
+        module = types.ModuleType("hw")
+        vars(module)["f"] = lambda x, y: (CHANGES[change](y), x * 2)[1]
+        vars(module)["g"] = lambda x, y: x * 2
+        for name, changed in (("f", ["y"]), ("g", [])):
+            request = Call(name, how=how, args=[torch.ones(2, 2)], kwargs={"y": inner}, **WAYS[how])
+            done = perform(SubmissionModule(module, Guard([])), request)
+            assert isinstance(done, ComputedResult)
+            assert done.changed == changed
 
 
 def gradient_of(function: Callable[..., Any], x: torch.Tensor) -> torch.Tensor | None:

@@ -70,7 +70,7 @@ def twin(x):
     os.fork()
     return x + 1
 """
-FRAME = wire.pack({"id": 2, "done": {"value": "x" * 10_000, "changed": {}}})
+FRAME = wire.pack({"id": 2, "done": {"value": "x" * 10_000, "changed": []}})
 BEGINNINGS = {
     "a byte": FRAME[:1],
     "the prefix without its last byte": FRAME[: wire.PREFIX - 1],

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from softmark.records.verdict import Code
 from softmark.sandbox import failure_texts
 from softmark.sandbox.failures import GraderFault
 from softmark.sandbox.wire import Raised
@@ -14,6 +15,14 @@ from softmark.sandbox.wire.protocol import Call, FailedReply
 
 SECRET = "3.14159"
 CALL = Call("f")
+NO_NETWORK = "the network and files outside the working directory are not available"
+NO_ACCESS = (
+    ("PermissionError", "[Errno 13]"),
+    ("PermissionError", "[Errno 1]"),
+    ("OSError", "[Errno 13]"),
+    ("URLError", "<urlopen error"),
+    ("gaierror", "[Errno 1]"),
+)
 
 
 def reply(failed: Any, detail: str = "", raised: Raised | None = None) -> FailedReply:
@@ -26,13 +35,14 @@ class TestDeath:
     @pytest.mark.parametrize(
         ("number", "words"),
         [
-            (signal.SIGSEGV, "segmentation fault"),
-            (signal.SIGABRT, "aborted by a failed check"),
-            (signal.SIGFPE, "arithmetic error"),
-            (signal.SIGILL, "an instruction that this processor does not have"),
-            (signal.SIGBUS, "bus error"),
-            (signal.SIGXFSZ, "a larger file than is allowed"),
-            (signal.SIGSYS, "a system call that is not allowed"),
+            (signal.SIGSEGV, "crashed with a segmentation fault (it touched memory that is not its own)"),
+            (signal.SIGABRT, "was aborted by a failed check inside a C or C++ library"),
+            (signal.SIGFPE, "crashed with an arithmetic error in compiled code"),
+            (signal.SIGILL, "crashed on an instruction that this processor does not have"),
+            (signal.SIGBUS, "crashed with a bus error (it touched memory that does not exist)"),
+            (signal.SIGXFSZ, "wrote a larger file than is allowed"),
+            (signal.SIGXCPU, "used all the processor time it was given"),
+            (signal.SIGSYS, "made a system call that is not allowed here"),
             (signal.SIGUSR1, "was ended by signal 10"),
         ],
     )
@@ -40,7 +50,7 @@ class TestDeath:
         """A crash says what kind of crash it was."""
         failure = failure_texts.death(number)
         assert failure.category == "crash"
-        assert words in failure.fact
+        assert failure.fact == f"the code {words}"
 
     @pytest.mark.parametrize(
         ("for_memory", "category", "fact"),
@@ -80,16 +90,88 @@ class TestRaised:
     @pytest.mark.parametrize(
         ("message", "words"),
         [
-            ("a leaf Variable that requires grad is being used in an in-place operation.", "changes a parameter in"),
+            (
+                "a leaf Variable that requires grad is being used in an in-place operation.",
+                "changes a parameter in place, which autograd does not allow: compute a new tensor instead",
+            ),
             (
                 "one of the variables needed for gradient computation has been modified by an inplace operation",
-                "changes in place a tensor that the gradient still needs",
+                "changes in place a tensor that the gradient still needs: compute a new tensor instead",
+            ),
+            (
+                "a view was created and its base or another view of its base has been modified inplace",
+                "changes in place a tensor that the gradient still needs: compute a new tensor instead",
             ),
         ],
     )
     def test_changes_in_place(self, message: str, words: str) -> None:
-        raised = Raised(cls="RuntimeError", message=message, frames=())
-        assert words in failure_texts.failed_reply(reply("error", message, raised), CALL).fact
+        """Only an exception of the class that PyTorch raises is taken for it."""
+        for cls, fact in (("RuntimeError", words), ("ValueError", "raised ValueError")):
+            raised = Raised(cls=cls, message=message, frames=())
+            assert failure_texts.failed_reply(reply("error", message, raised), CALL).fact == fact
+
+
+class TestDevices:
+    """PyTorch's words for tensors on different devices."""
+
+    @pytest.mark.parametrize(
+        ("cls", "message", "fact"),
+        [
+            (
+                "RuntimeError",
+                "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+                "uses tensors on cuda:0 and cpu together: create new ones with device=x.device",
+            ),
+            (
+                "TypeError",
+                "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() first.",
+                "makes a numpy array of a tensor on cuda:0: use torch's functions, "
+                "or .cpu() before and .to(x.device) after",
+            ),
+            (
+                "RuntimeError",
+                "Expected a 'cuda' device type for generator but found 'cpu'",
+                "draws random numbers on cuda with a generator of cpu: create it with torch.Generator(device=x.device)",
+            ),
+            (
+                "RuntimeError",
+                "indices should be either on cpu or on the same device as the indexed tensor (cpu)",
+                "indexes a tensor on cpu with one on another device: create it with device=x.device",
+            ),
+            (
+                "RuntimeError",
+                "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor",
+                "gives pack_padded_sequence lengths on cuda:0, where it takes them on the CPU: write lengths.cpu()",
+            ),
+            (
+                "RuntimeError",
+                "histc is only implemented on CPU tensors",
+                "uses what works on the CPU only: use torch's functions",
+            ),
+            (
+                "AssertionError",
+                "Torch not compiled with CUDA enabled",
+                "asks for a GPU, and there is none here: create tensors on the device of the input",
+            ),
+            (
+                "AcceleratorError",
+                "Found no NVIDIA driver on your system",
+                "asks for a GPU, and there is none here: create tensors on the device of the input",
+            ),
+        ],
+    )
+    def test_are_named_with_what_to_write(self, cls: str, message: str, fact: str) -> None:
+        """A student reads which devices met, and how to create the tensor."""
+        failure = failure_texts.from_exception(Raised(cls, message))
+        assert (failure.fact, failure.code) == (fact, Code.WRONG_DEVICE)
+        other = failure_texts.from_exception(Raised("ValueError", message))
+        assert (other.fact, other.code) == ("raised ValueError", Code.EXCEPTION)
+
+    def test_of_an_answer(self) -> None:
+        """An answer on the wrong device says on which it is, and on which it should be."""
+        failure = failure_texts.failed_reply(reply("device", "cpu, expected cuda:0"), CALL)
+        assert failure.fact == "returned a tensor on cpu, expected cuda:0: create it with device=x.device"
+        assert failure.category == "device"
 
 
 class TestOutOfTime:
@@ -107,7 +189,30 @@ class TestOutOfTime:
 
     def test_something_of_both(self) -> None:
         """On a busy machine the share of computing is said."""
-        assert "8.0 s of them computing" in failure_texts.out_of_time(10.0, 10.0, 8.0, 32.0).fact
+        for cpu, said in ((8.0, "8.0 s of them computing"), (3.2, "3.2 s of them computing")):
+            assert failure_texts.out_of_time(10.0, 10.0, cpu, 32.0).fact == f"no answer within 32 s; {said}"
+
+    def test_printing(self) -> None:
+        """A program that waits for its prints to be read is told that it prints too much."""
+        failure = failure_texts.out_of_time(10.0, 10.0, 0.1, 32.0, printing=True)
+        assert failure.fact == "no answer within 32 s; the program was printing without end, not computing"
+
+    def test_just_all_of_its_time(self) -> None:
+        """Who has used what was left has used it all."""
+        assert failure_texts.out_of_time(2.5, 0.5, 0.5, 9.0).fact == "no answer within 2.5 s of computing time"
+
+
+class TestTooMuch:
+    """What an answer may not need more of."""
+
+    def test_names_the_limit_and_what_was_used(self) -> None:
+        """Memory, disk and size each say what is allowed."""
+        memory, disk = failure_texts.out_of_memory(400, 512_600_000), failure_texts.out_of_disk(60)
+        large = failure_texts.too_large("a list of 5,000 values", "12 values")
+        assert memory.fact == "needed more than 400 MB of memory (513 MB when it was stopped)"
+        assert disk.fact == "wrote more than 60 MB of files (or far too many of them)"
+        assert large.fact == "returned a list of 5,000 values, far more than is expected here (at most 12 values)"
+        assert [failure.category for failure in (memory, disk, large)] == ["memory", "error", "type"]
 
 
 class TestFailedReply:
@@ -117,6 +222,14 @@ class TestFailedReply:
         ("raised", "fact"),
         [
             (Raised("NotImplementedError", "part 3"), "not implemented yet"),
+            (
+                Raised("SystemExit", "3"),
+                "it tried to end the program (sys.exit, exit or quit) instead of returning an answer",
+            ),
+            (Raised("KeyboardInterrupt", ""), "raised KeyboardInterrupt instead of returning an answer"),
+            (Raised("ObjectLost", ""), "the process that held this object has ended, and the object with it"),
+            (Raised("SignatureMismatch", SECRET), "it does not take the arguments that the handout names"),
+            (Raised("CannotFollow", SECRET), "does what the pretended device cannot follow"),
             (Raised("IndexError", SECRET), "raised IndexError"),
             (Raised("RecursionError", SECRET), "recursion too deep: it calls itself without an end"),
             (Raised("PASSED", SECRET), "raised an exception class of its own"),
@@ -126,16 +239,17 @@ class TestFailedReply:
             (Raised("Skipped", SECRET), "raised Skipped"),
             (Raised("BdbQuit", ""), "a debugger call (breakpoint or pdb.set_trace) was left in the code"),
             (Raised("ModuleNotFoundError", SECRET), "imports something that is not available here"),
-            (Raised("RuntimeError", f"No CUDA GPUs are available {SECRET}"), "asks for a GPU, and there is none here"),
-            (Raised("PermissionError", f"[Errno 13] {SECRET}"), "outside the working directory are not available"),
+            (Raised("ImportError", SECRET), "imports something that is not available here"),
+            *((Raised(cls, f"{message} {SECRET}"), f"raised {cls}: {NO_NETWORK}") for cls, message in NO_ACCESS),
+            (Raised("OSError", f"[Errno 2] {SECRET}"), "raised OSError"),
+            (Raised("ValueError", f"[Errno 13] {SECRET}"), "raised ValueError"),
         ],
         ids=lambda value: value.cls if isinstance(value, Raised) else "",
     )
     def test_an_exception_is_named_if_it_is_known(self, raised: Raised, fact: str) -> None:
         """The fact is in our words; the message, which may repeat hidden inputs, is in the detail."""
         failure = failure_texts.failed_reply(reply("error", raised=raised), CALL)
-        assert fact in failure.fact
-        assert SECRET not in failure.fact
+        assert failure.fact == fact
         assert failure.category == "error"
         assert failure.raised == raised
 

@@ -52,8 +52,8 @@ class ScriptedEngine:
         return future
 
     def stop(self) -> None:
-        for future in self.open:
-            future.set_exception(EngineError("stopped"))
+        while self.open:
+            self.open.pop().set_exception(EngineError("stopped"))
 
     def __enter__(self) -> Self:
         return self

@@ -17,7 +17,7 @@ from softmark.sandbox import wire
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import Outgoing, StudentProcess
-from softmark.sandbox.wire.protocol import DoneReply, Loaded, PlainResult, Request, done_value
+from softmark.sandbox.wire.protocol import ComputedResult, DoneReply, Loaded, Request, done_value
 from softmark.sandbox.zygote import Exit
 from tests.support.sandboxes import FILE, SHORT
 
@@ -103,7 +103,7 @@ class Stage:
 
 def answers(value: Any = None) -> Act:
     """Return an act: the answer to a call."""
-    return lambda request: PlainResult(value, {})
+    return lambda request: ComputedResult(value, [])
 
 
 def loads(**names: str) -> Act:

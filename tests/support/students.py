@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from softmark.sandbox.worker import pretended
 from softmark.verdict import Answer, Category, Code, Failed, Gradients, OpCount, Verdict
-from softmark.verdict.values import map_tensors, tensors_in
+from softmark.verdict.values import flatten, map_tensors, tensors_in
 
 
 class InProcess:
@@ -32,14 +32,15 @@ class InProcess:
         before = {**{f"argument {i + 1}": a for i, a in enumerate(args)}, **kwargs}
         after = {**{f"argument {i + 1}": a for i, a in enumerate(own_args)}, **own_kwargs}
         tensors = [name for name in before if isinstance(before[name], torch.Tensor)]
-        changed = {name: after[name] for name in tensors if not torch.equal(before[name], after[name])}
+        changed = [name for name in tensors if not torch.equal(before[name], after[name])]
         return Answer(map_tensors(value, lambda t: t.detach().clone()), changed)
 
     def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:
         own_args, own_kwargs = map_tensors((tuple(args), dict(kwargs)), _leaf)
         value = self._run(own_args, own_kwargs)
         parameters = dict(self.function.named_parameters()) if isinstance(self.function, torch.nn.Module) else {}
-        inputs = [t for t in (*own_args, *own_kwargs.values()) if _wants_gradient(t)]
+        leaves = [value for _, value in flatten(own_args)]
+        inputs = [t for t in (*leaves, *own_kwargs.values()) if _wants_gradient(t)]
         pairs = [(out, c) for out, c in zip(tensors_in(value), tensors_in(cotangent), strict=True) if out.requires_grad]
         wanted = [*inputs, *parameters.values()]
         found: Sequence[Any] = [None] * len(wanted)
@@ -49,7 +50,7 @@ class InProcess:
         by_id = {id(t): gradient for t, gradient in zip(wanted, found, strict=True)}
         return Gradients(
             value,
-            tuple(by_id.get(id(t)) for t in own_args),
+            tuple(by_id.get(id(t)) for t in leaves),
             {name: by_id.get(id(t)) for name, t in own_kwargs.items()},
             {name: by_id[id(t)] for name, t in parameters.items()},
         )

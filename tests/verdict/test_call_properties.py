@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from softmark.records.verdict import Code
 from softmark.verdict import (
     Category,
     Failed,
@@ -38,7 +39,7 @@ class TestRepeatable:
         """Dropout, a counter, an answer that comes only once."""
         for wrong in (lambda x: torch.dropout(x, 0.5, True), Counter(), Once()):
             verdict = failure(repeatable, InProcess(wrong), draw("n d", n=5, d=4))
-            assert verdict.fact == "calling it twice with the same inputs gives two different answers"
+            assert verdict.fact.startswith("calling it twice with the same inputs gives two different answers: ")
 
 
 class Counter:
@@ -150,6 +151,19 @@ class TestWorksOnMeta:
         verdict = failure(works_on_meta, InProcess(broken), draw("n", n=3))
         assert (verdict.category, verdict.fact) == (Category.ERROR, "raised ValueError: too few")
         assert not case.unfollowed
+
+    def test_what_fails_everywhere_fails_although_devices_are_in_its_words(self):
+        """Code that raises on the CPU what looks like a matter of devices works on no device at all."""
+
+        def broken(x):
+            raise RuntimeError("Expected all tensors to be on the same device, cpu and cuda:0")
+
+        class OfDevices(InProcess):
+            def on_meta(self, args, kwargs):
+                raise Failed(Verdict(Category.ERROR, "uses tensors on two devices", code=Code.WRONG_DEVICE))
+
+        verdict = failure(works_on_meta, OfDevices(broken), draw("n", n=3))
+        assert verdict.fact.startswith("raised RuntimeError")
 
     def test_other_failures_pass_through(self):
         """A crash stays a crash."""

@@ -1,11 +1,13 @@
 """The sentences of a failed comparison: the fact first, then the place, and nothing hidden in the wrong field."""
 
 import math
+import re
 
 import pytest
 import torch
 
 from softmark.verdict import Category, TestContext, activate, agree, draw
+from softmark.verdict.callee import Answer
 from tests.support import lecture
 from tests.support.students import InProcess, failure
 
@@ -18,12 +20,15 @@ class TestShapes:
     @pytest.mark.parametrize(
         ("got", "want", "fact"),
         [
-            ((5, 3), (3, 5), "shape (5, 3), expected (3, 5): the last two axes are exchanged"),
-            ((2, 5, 3), (2, 3, 5), "shape (2, 5, 3), expected (2, 3, 5): the last two axes are exchanged"),
+            (
+                (5, 3),
+                (3, 5),
+                "shape (5, 3), expected (3, 5): the answer is transposed, its last two axes are exchanged",
+            ),
             ((5, 2, 3), (2, 3, 5), "shape (5, 2, 3), expected (2, 3, 5): the axes are in another order"),
             ((3, 5), (2, 3, 5), "shape (3, 5), expected (2, 3, 5): the first axis is missing"),
             ((5,), (2, 3, 5), "shape (5,), expected (2, 3, 5): the leading axes are missing"),
-            ((1, 3, 5), (3, 5), "shape (1, 3, 5), expected (3, 5): there is one axis too many in front"),
+            ((1, 3, 5), (3, 5), "shape (1, 3, 5), expected (3, 5): an axis of length 1 is too many"),
             ((3, 1), (3,), "shape (3, 1), expected (3,): an axis of length 1 is too many"),
             ((3,), (3, 1), "shape (3,), expected (3, 1): an axis of length 1 is missing"),
             ((15,), (3, 5), "shape (15,), expected (3, 5): as many values, but arranged in other axes"),
@@ -39,11 +44,45 @@ class TestShapes:
         assert verdict.fact == fact
 
     def test_of_another_output_are_recognised(self):
-        """Two outputs in the wrong order are told by their shapes."""
-        verdict = failure(agree, (torch.zeros(4), torch.zeros(3)), (torch.zeros(3), torch.zeros(4)))
+        """Two outputs in the wrong order are told by their numbers."""
+        three, four = torch.arange(3.0).double(), torch.arange(4.0).double()
+        verdict = failure(agree, (four, three), (three, four))
         assert verdict.fact == (
-            "output 1 of 2: shape (4,), expected (3,): that is the shape of another output, are they exchanged?"
+            "output 1 of 2: shape (4,), expected (3,): that is output 2, which has output 1 in its place; exchange them"
         )
+
+    def test_the_shape_alone_is_no_exchange(self):
+        """Other numbers in the shape of another output say nothing about an order."""
+        three, four = torch.arange(3.0).double(), torch.arange(4.0).double()
+        fact = failure(agree, (four + 1, four), (three, four)).fact
+        assert fact == "output 1 of 2: shape (4,), expected (3,): axis 0 has length 4, not 3"
+
+    @pytest.mark.parametrize(
+        ("got", "clause"),
+        [
+            (lambda x: x.transpose(-1, -2), ": the answer is transposed, its last two axes are exchanged"),
+            (lambda x: x.reshape(2, 5, 3), ": the same lengths, but in another order"),
+            (lambda x: x.transpose(0, 1), ": axes 0 and 1 are exchanged"),
+            (lambda x: x.permute(1, 2, 0), ": the axes are in another order"),
+        ],
+    )
+    def test_axes_are_exchanged_only_if_the_numbers_are(self, got, clause):
+        """A reshape has the same shape as a transpose, and other numbers."""
+        right = torch.arange(30.0).double().reshape(2, 3, 5)
+        assert failure(agree, got(right), right).fact.endswith(clause)
+
+    @pytest.mark.parametrize(
+        ("got", "want", "clause"),
+        [
+            ((4, 3), (4, 4, 3), ": an axis is missing"),  # the first or the second
+            ((4, 3), (4, 3, 5), ": the last axis is missing"),
+            ((4, 5), (4, 3, 5), ": axis 1 is missing"),
+            ((3, 4, 4), (3, 4), ": there is one axis too many"),
+        ],
+    )
+    def test_an_axis_is_named_only_if_it_can_be_no_other(self, got, want, clause):
+        """Of two axes of one length, nobody knows which one is missing."""
+        assert failure(agree, torch.zeros(got), torch.zeros(want)).fact.endswith(clause)
 
     def test_never_broadcast(self):
         """A single number does not stand for a matrix of it."""
@@ -60,6 +99,14 @@ class TestValues:
             (lambda x: -x, "14 of 15 values are wrong: each has the opposite sign"),
             (lambda x: x + 2, "all 15 values are wrong: each is 2 too large"),
             (lambda x: x - 0.5, "all 15 values are wrong: each is 0.5 too small"),
+            (lambda x: x * 8**0.5, "14 of 15 values are wrong: each is √8 times what is expected"),
+            (lambda x: x / 8**0.5, "14 of 15 values are wrong: each is 1/√8 of what is expected"),
+            (lambda x: x / 7, "14 of 15 values are wrong: each is 1/7 of what is expected"),
+            (lambda x: x * 2, "14 of 15 values are wrong: each is 2 times what is expected"),
+            (lambda x: x.flip(0), "10 of 15 values are wrong: the rows are in reverse order"),
+            (lambda x: x.flip(1), "12 of 15 values are wrong: the columns are in reverse order"),
+            (lambda x: x.roll(1, 0), "all 15 values are wrong: each row is what the previous one should be"),
+            (lambda x: x.roll(-1, 1), "all 15 values are wrong: each column is what the next one should be"),
             (lambda x: x * 0, "14 of 15 values are wrong: all are zero"),
             (lambda x: x.index_add(0, torch.tensor([1]), torch.ones(1, 5).double() * x[2] ** 2), None),
             (lambda x: x**2, "13 of 15 values are wrong"),
@@ -88,6 +135,32 @@ class TestValues:
         wrong[place] += right[place] ** 2
         assert failure(agree, wrong, right).fact.partition(" wrong")[2] == clause
 
+    @pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.uint8, torch.float32, torch.complex128])
+    def test_axes_of_any_kind_of_number(self, dtype):
+        """Masks and indices have axes, too."""
+        right = (torch.arange(12).reshape(3, 4) % 5).to(dtype)
+        assert failure(agree, right.T, right).fact.endswith(
+            ": the answer is transposed, its last two axes are exchanged"
+        )
+        assert "shape (4, 3), expected (3, 4)" in failure(agree, right.reshape(4, 3), right).fact
+        assert "shape (0, 3)" in failure(agree, right[:0, :3], right).fact
+
+    def test_values_in_a_row(self):
+        """Numbers without rows are shifted and reversed as well; repeated ones are not said to be shifted."""
+        right = torch.tensor([3.0, 1.0, 4.0, 1.5, 9.0]).double()
+        assert failure(agree, right.flip(0), right).fact.endswith(": the values are in reverse order")
+        assert failure(agree, right.roll(1), right).fact.endswith(": each value is what the previous one should be")
+        step = torch.tensor([1.0, 1.0, 1.0, 2.0, 2.0]).double()
+        assert "previous" not in failure(agree, step.roll(1), step).fact
+
+    def test_weights_that_sum_to_one_along_another_axis(self):
+        """A softmax over another axis is told by its sums, whatever else is wrong with it."""
+        scores = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+        right = scores.softmax(-1)
+        assert failure(agree, (2 * scores).softmax(-2), right).fact.endswith(": each column sums to 1, not each row")
+        assert failure(agree, (2 * scores).softmax(0), right).fact.endswith(": they sum to 1 along axis 0")
+        assert failure(agree, (2 * scores).softmax(-1), right).fact.endswith("values are wrong")
+
     def test_transposed_square(self):
         """A transposed square matrix is recognised although its shape is right."""
         square = torch.randn(4, 4, dtype=torch.float64)
@@ -96,7 +169,19 @@ class TestValues:
     def test_exchanged_outputs(self):
         """Two outputs of one shape in the wrong order are recognised by their numbers."""
         h, c = torch.randn(2, 3, 4, dtype=torch.float64)
-        assert failure(agree, (c, h), (h, c)).fact.endswith("that is output 2, are the outputs exchanged?")
+        fact = failure(agree, (c, h), (h, c)).fact
+        assert fact.endswith(": that is output 2, which has output 1 in its place; exchange them")
+
+    def test_one_output_in_both_places(self):
+        """The same output twice is no exchange: only what it is can be said."""
+        h, c = torch.randn(2, 3, 4, dtype=torch.float64)
+        assert failure(agree, (c, c), (h, c)).fact.endswith("values are wrong: that is output 2")
+
+    def test_outputs_inside_outputs(self):
+        """An output of an output is named by its place."""
+        h, c, outputs = torch.randn(3, 3, 4, dtype=torch.float64)
+        fact = failure(agree, (outputs, (c, h)), (outputs, (h, c))).fact
+        assert "that is output 2 of output 2, which has output 1 of output 2 in its place" in fact
 
     def test_single_numbers_are_not_exchanged(self):
         """A loss that is as large as the accuracy beside it says nothing about their order."""
@@ -245,5 +330,30 @@ class TestRandomAnswers:
             return 2 * lecture.scores(Q, K)
 
         q, k = draw("n d", "m d", n=5, m=7, d=4)
-        assert "is dropout active?" in failure(agree, InProcess(dropping), lecture.scores, q, k).fact
-        assert "is dropout active?" not in failure(agree, InProcess(doubled), lecture.scores, q, k).fact
+        assert "; a second call gives other values: " in failure(agree, InProcess(dropping), lecture.scores, q, k).fact
+        assert "second call" not in failure(agree, InProcess(doubled), lecture.scores, q, k).fact
+
+    @pytest.mark.parametrize(
+        ("text", "question"),
+        [
+            ("torch.dropout(x, 0.5, True)", "is dropout active?"),
+            ("nn.Dropout(0.1)", "is dropout active?"),
+            ("x + torch.randn(3)", "does it draw random numbers, or leave an empty tensor unfilled?"),
+            ("torch.empty(3)", "does it draw random numbers, or leave an empty tensor unfilled?"),
+            ("CACHE.append(x)", "what does it keep from one call to the next?"),
+        ],
+    )
+    def test_the_question_fits_the_text(self, text, question):
+        """Nobody is asked about dropout who has none."""
+
+        class Counting(InProcess):
+            def mentions(self, pattern):
+                return re.search(pattern, text) is not None
+
+            def call(self, args, kwargs):
+                answer = super().call(args, kwargs)
+                return Answer(answer.value + self.calls)
+
+        with activate(TestContext()):
+            verdict = failure(agree, Counting(lambda x: x), lambda x: x, torch.zeros(3))
+        assert verdict.fact.endswith(f"; a second call gives other values: {question}")

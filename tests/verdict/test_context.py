@@ -38,7 +38,7 @@ class TestCurrentCase:
         assert (right.name, right.ratio, right.category) == ("scores", 0.0, None)
         assert right.expected is not None
         assert right.double
-        assert (wrong.name, wrong.ratio, wrong.category, wrong.expected) == ("mine", float("inf"), "shape", None)
+        assert (wrong.name, wrong.ratio, wrong.category) == ("mine", float("inf"), "shape")
 
 
 class TestDraw:

@@ -14,6 +14,15 @@ def case():
         yield case
 
 
+def multiplied(x, y):
+    return x * y
+
+
+def nested(x, p, state):
+    h, (c,) = state
+    return x * p["w"] + h * c
+
+
 class TestRightGradients:
     """Another formula with the same derivative agrees."""
 
@@ -37,6 +46,26 @@ class TestRightGradients:
         ours, theirs = ref.SelfAttention(4).double(), ref.SelfAttention(4).double()
         theirs.load_state_dict(ours.state_dict())
         gradients_agree(InProcess(theirs), ours, draw("n d", n=5, d=4))
+
+    def test_of_one_tensor_in_two_places(self):
+        """The gradient is the sum, and another one if there are two tensors with the same numbers."""
+        x, product = draw("n", n=3), InProcess(lambda x, y: x * y)
+        gradients_agree(product, multiplied, x, x)
+        gradients_agree(product, multiplied, x, x.clone())
+
+    def test_of_values_inside_arguments(self):
+        """A dictionary of weights and a pair of states are inputs, too."""
+        x, w, h, c = draw("n", "n", "n", "n", n=3)
+        gradients_agree(InProcess(nested), nested, x, {"w": w, "mask": None}, (h, [c]))
+
+    def test_none_stands_for_what_is_rounding(self):
+        """A shift of all scores of a row has no influence, but its gradient is not exactly zero."""
+        S, b = draw("n m", "n 1", n=5, m=7)
+
+        def shifted(S, p):
+            return torch.softmax(S + p["b"], -1)
+
+        gradients_agree(InProcess(lambda S, p: torch.softmax(S, -1)), shifted, S, {"b": b})
 
     def test_none_stands_for_zero(self):
         """An input without influence may have no gradient at all."""
@@ -94,6 +123,21 @@ class TestWrongGradients:
         x, y = draw("n", "n", n=3)
         verdict = failure(gradients_agree, InProcess(lambda x, y: x * y.detach() ** 2), lambda x, y: x * y**2, x, y=y)
         assert verdict.fact == "no gradient reaches y"
+
+    @pytest.mark.parametrize(
+        ("place", "spoil"),
+        [
+            ("argument 2['w']", lambda x, p, state: (x, {**p, "w": p["w"].detach()}, state)),
+            ("argument 3[0]", lambda x, p, state: (x, p, (state[0].detach(), state[1]))),
+            ("argument 3[1][0]", lambda x, p, state: (x, p, (state[0], [state[1][0].detach()]))),
+        ],
+    )
+    def test_of_a_value_inside_an_argument(self, place, spoil):
+        """The fact says where in the argument it is."""
+        x, w, h, c = draw("n", "n", "n", "n", n=3)
+        wrong = InProcess(lambda *args: nested(*spoil(*args)))
+        verdict = failure(gradients_agree, wrong, nested, x, {"w": w, "mask": None}, (h, [c]))
+        assert verdict.fact == f"no gradient reaches {place}"
 
     def test_nan(self):
         """A square root at zero."""

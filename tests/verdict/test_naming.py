@@ -13,12 +13,14 @@ from softmark.verdict import (
     activate,
     agree,
     collecting,
+    combinations,
     common_causes,
     draw,
     expected,
     mistake,
     naming,
 )  # fmt: skip
+from softmark.verdict.expected import computed
 from softmark.verdict.plant import planted
 from tests.support import lecture as ref
 from tests.support.catalogue import REGISTRY
@@ -49,6 +51,14 @@ def qkv(batch=(), n=5, m=7):
     return draw("batch n d", "batch m d", "batch m e", batch=batch, n=n, m=m, d=3, e=4)
 
 
+def row_sums(Q, K, V):
+    return ref.attention(Q, K, V)[0].sum(dim=-1)
+
+
+def total(Q, K, V):
+    return ref.attention(Q, K, V)[0].sum().item()
+
+
 @pytest.fixture
 def case(request):
     with activate(TestContext(id=request.node.nodeid, seed=3, mistakes=REGISTRY)) as case:
@@ -58,13 +68,13 @@ def case(request):
 @pytest.fixture
 def runs(monkeypatch):
     """The mistakes that are run, by their names."""
-    made, really_run = [], naming.run
+    made, really_run = [], combinations.run
 
-    def run(wanted, mistakes):
-        made.append(tuple(mistake.name for mistake in mistakes))
-        return really_run(wanted, mistakes)
+    def run(wanted, plants):
+        made.append(tuple(variant.__name__ for _, variant in plants))
+        return really_run(wanted, plants)
 
-    monkeypatch.setattr(naming, "run", run)
+    monkeypatch.setattr(combinations, "run", run)
     return made
 
 
@@ -171,6 +181,46 @@ class TestPairs:
         verdict = failure(agree, made("keys_as_values", "scale_without_root")(ref.attention), ref.attention, *qkv())
         assert verdict.causes[0].worth == 0
 
+    def test_a_few_numbers_are_explained_by_no_pair(self, case):
+        """Among thousands of pairs one fits a single number by chance, so only a mistake alone is told there."""
+        inputs = qkv()
+        of_both = made("keys_as_values", "scale_without_root")
+        assert names(failure(agree, of_both(row_sums), row_sums, *inputs)) != []
+        assert names(failure(agree, of_both(total), total, *inputs)) == []
+        assert names(failure(agree, made("keys_as_values")(total), total, *inputs)) != []
+
+    def test_a_known_pair_is_tried_first(self, case, runs):
+        """The next wrong answer of the part is explained by the pair that explained the last one. No other is run."""
+        student = made("no_scale", "inverted_mask")(ref.attention)
+        first, second = (
+            failure(agree, student, ref.attention, *qkv(n=n, m=7), torch.ones(n, 7).tril(1).bool()) for n in (5, 6)
+        )
+        assert names(first) == names(second) == [("no_scale", "inverted_mask")]
+        pairs_of_first, pairs_of_second = self.pairs_run(runs)
+        assert len(pairs_of_first) > 1
+        assert len(pairs_of_second) == 1
+
+    def test_after_an_unexplained_answer_no_pair_is_tried(self, case, runs):
+        """No pair explains the part then. A mistake alone may still explain another test of it."""
+        unknown = InProcess(lambda *inputs: tuple(1.01 * output for output in ref.attention(*inputs)))
+        failure(agree, unknown, ref.attention, *qkv())
+        assert any(len(variants) > 1 for variants in runs)
+        runs.clear()
+        assert names(failure(agree, unknown, ref.attention, *qkv(n=6))) == []
+        assert names(failure(agree, made("keys_as_values")(ref.attention), ref.attention, *qkv(n=4))) != []
+        assert not any(len(variants) > 1 for variants in runs)
+
+    def pairs_run(self, runs):
+        """Return the pairs that were run for the first and for the second answer: each begins with single mistakes."""
+        answers, before = [], 2
+        for variants in runs:
+            if len(variants) == 1 and before > 1:
+                answers.append([])
+            if len(variants) > 1:
+                answers[-1].append(variants)
+            before = len(variants)
+        return answers
+
 
 class TestCost:
     """Mistakes are run once for all submissions, and disturb nothing."""
@@ -206,6 +256,26 @@ class TestCost:
             if factor == 1.01:
                 assert sum(len(run) == 2 for run in runs) > 10
         assert runs == []
+
+    def test_the_mistakes_of_a_function_are_looked_up_once(self, case, monkeypatch):
+        """Which mistakes could matter to a check depends on the reference alone."""
+        looked, really_look = [], naming._suspects
+        monkeypatch.setattr(naming, "_suspects", lambda *which: looked.append(which) or really_look(*which))
+        naming._suspects_of_function.cache_clear()
+        for size in (3, 4, 5):
+            verdict = failure(agree, made("no_scale")(ref.scores), ref.scores, *qkv((size,))[:2])
+            assert names(verdict) == [("no_scale",)]
+        assert len(looked) == 1
+
+    def test_without_slips_no_answer_is_looked_at_for_them(self, case, monkeypatch):
+        """An answer is compared with the mistakes of a check once, and not once more for earlier parts without any."""
+        looked, really_look = [], combinations._near
+        monkeypatch.setattr(combinations, "_near", lambda *which: looked.append(which) or really_look(*which))
+        failure(agree, made("no_scale")(ref.scores), ref.scores, *qkv()[:2])
+        assert len(looked) == 1
+        case.slips = tuple(REGISTRY.mistakes)
+        agree(made("no_scale")(ref.scores), ref.scores, *qkv()[:2])
+        assert len(looked) == 2
 
     def test_modules_with_the_same_weights_share_what_is_kept(self, case, runs):
         """The reference is another object for every submission: its class and its weights tell that it is the same."""
@@ -282,6 +352,23 @@ class TestCost:
                 assert names(verdict) == [("unscaled",)]
             agree(InProcess(ref.scores), ref.scores, *inputs)
 
+    def test_a_random_mistake_is_named_whatever_was_drawn_before(self):
+        """A variant draws the same numbers in each run. So the same answer has the same name today and tomorrow."""
+        registry = Registry()
+        with collecting(registry):
+
+            @mistake(ref.scores, says="Noisy.")
+            def noisy(Q, K):
+                return Q @ K.mT + torch.rand(Q.shape[-2], K.shape[-2]).round()
+
+        inputs = qkv(n=9, m=9)[:2]
+        answer = combinations.run(computed(ref.scores, inputs, {}), [(ref.scores, noisy)])
+        for drawn_before in range(3):
+            torch.rand(drawn_before)
+            with activate(TestContext(id="random", seed=3, mistakes=registry)):
+                verdict = failure(agree, InProcess(lambda Q, K: answer), ref.scores, *inputs)
+            assert names(verdict) == [("noisy",)]
+
     def test_categories_without_a_value_are_not_diagnosed(self, case):
         """An exception or a wrong dtype is no evidence for or against a mistake."""
         verdict = failure(agree, InProcess(lambda Q, K: (Q @ K.T).half()), ref.scores, *qkv()[:2])
@@ -342,9 +429,57 @@ class TestCommonCauses:
         verdicts, checks = self.verdicts(
             made("fill_hundred")(ref.masked_softmax), ref.masked_softmax, (spread, mask), (ordinary, mask)
         )
-        passed = [check for check in checks if check.category is None]
-        assert len(passed) == 1
-        assert [c.mistakes for c in common_causes(verdicts, passed, REGISTRY)] == [("fill_hundred",)]
+        assert [check.category for check in checks] == [Category.VALUE, None]
+        assert [c.mistakes for c in common_causes(verdicts, checks, REGISTRY)] == [("fill_hundred",)]
+
+    def common(self, function, want, *inputs):
+        """The names over all of these questions, with all that is known of them."""
+        found, raised = [], []
+        with activate(TestContext(mistakes=REGISTRY)) as case:
+            for args in inputs:
+                try:
+                    agree(function, want, *args)
+                except Failed as failed:
+                    found.append(failed.verdict)
+            raised = case.raised
+        return [
+            [cause.mistakes for cause in common_causes([verdict], case.checks, REGISTRY, raised)] for verdict in found
+        ]
+
+    def test_a_failed_check_that_it_does_not_explain_is_evidence(self):
+        """What is not scaled at one size only, and wrong otherwise at the others, is not a missing scale."""
+
+        def wrong(Q, K):
+            return ref.scores(Q, K) * (K.shape[-1] ** 0.5 if K.shape[-2] == 6 else 1.01)
+
+        sizes = draw("n d", "m d", n=4, m=6, d=3), draw("n d", "m d", n=4, m=5, d=3)
+        assert self.common(InProcess(wrong), ref.scores, sizes[0]) == [[("no_scale",)]]
+        assert self.common(InProcess(wrong), ref.scores, *sizes) == [[], []]
+
+    def test_a_failed_check_in_which_it_does_nothing_is_no_evidence(self):
+        """Keys of zeros need no scale, so what is wrong there says nothing against a missing scale."""
+        spoilt = made("no_scale")(ref.scores)
+
+        def wrong(Q, K):
+            return spoilt(Q, K) if bool(K.any()) else torch.ones(4, 6).double()
+
+        q, k = draw("n d", "m d", n=4, m=6, d=3)
+        assert self.common(InProcess(wrong), ref.scores, (q, k), (q, k * 0)) == [[("no_scale",)], []]
+
+    def test_a_crash_at_one_size_silences_no_name_at_the_others(self):
+        """Code that raises at one size for a reason of its own is told its mistake at all other sizes."""
+
+        def wrong(Q, K):
+            if K.shape[-1] % 2:
+                raise ValueError("odd")
+            return Q @ K.transpose(-1, -2)
+
+        def sizes(*widths):
+            return [draw("n d", "m d", n=4, m=6, d=d) for d in widths]
+
+        crash = []
+        assert self.common(InProcess(wrong), ref.scores, *sizes(2, 3, 8)) == [[("no_scale",)], crash, [("no_scale",)]]
+        assert self.common(InProcess(wrong), ref.scores, *sizes(2, 3)) == [[], crash]  # one question is too little
 
     def test_own_mistakes_go_first(self):
         """A mistake of the function itself stands before one of a function it calls."""

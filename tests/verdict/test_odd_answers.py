@@ -61,8 +61,7 @@ class Says:
 
     def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
         value = self._next()
-        changed = {"argument 1": value if isinstance(value, torch.Tensor) else None}
-        return Answer(value, changed if self.changes_inputs else {})
+        return Answer(value, ["argument 1"] if self.changes_inputs else [])
 
     def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:
         value = self._next()

@@ -191,6 +191,25 @@ class TestBatchIndependent:
         assert verdict.fact == "the output of example 2 changes with the other examples of the batch"
 
 
+class TestRandomAnswers:
+    """An answer that varies by itself says nothing about what the inputs do."""
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            lambda got: causal(got, draw("n d", n=6, d=4)),
+            lambda got: permutation_equivariant(got, draw("n d", n=6, d=4)),
+            lambda got: batch_independent(got, draw("b n d", b=3, n=5, d=4)),
+            lambda got: ignores_padding(got, draw("n d", n=6, d=4), padding=torch.arange(6) > 3),
+        ],
+        ids=["causal", "permuted", "batch", "padding"],
+    )
+    def test_are_told_as_such(self, ask):
+        """With dropout, no later token has an influence, and nobody is told that one has."""
+        verdict = failure(ask, InProcess(lambda x: torch.dropout(x, 0.5, True)))
+        assert verdict.fact.startswith("calling it twice with the same inputs gives two different answers")
+
+
 class TestStrangeNumbers:
     """NaN and infinities are the business of `agree`; properties neither trip over them nor hide behind them."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from softmark.authoring.gaps import Verification, placed
 from softmark.authoring.plant import undefined
@@ -23,13 +24,36 @@ _ENDS = (Category.CRASH, Category.TIMEOUT, Category.MEMORY, Category.LOAD)
 _NO_ANSWER = (Code.NOT_DEFINED, Code.ENDLESS_RECURSION)
 
 
+@dataclass(frozen=True)
+class PartsOfMistake:
+    """The parts in which a mistake may cost marks."""
+
+    own: frozenset[str]
+    """The parts that ask for the function itself. If none does, all parts that use it."""
+    users: frozenset[str]
+    """The parts that use the function, directly or through others."""
+
+
+def users_of(homework: Homework) -> dict[str, frozenset[str]]:
+    """Return for each function and class of the reference the parts that use it."""
+    return dependents(homework.reference, {part.number: part.functions for part in homework.parts})
+
+
+def parts_of(mistake: Mistake, homework: Homework, users: Mapping[str, frozenset[str]]) -> PartsOfMistake:
+    """Return the parts in which a mistake may cost marks. `users` is what `users_of` returns."""
+    targets = {name.partition(".")[0] for name in mistake.target_names}
+    own = frozenset(part.number for part in homework.parts if targets.intersection(part.functions))
+    using = frozenset[str]().union(*(users.get(target, ()) for target in targets))
+    return PartsOfMistake(own or using, using)
+
+
 def judge(
     homework: Homework, variants: Sequence[Variant], registry: Registry, results: Sequence[Result]
 ) -> Verification:
     """Note every variant whose own result is not as it must be."""
     verification = Verification(homework.name)
     mistakes = {mistake.name: mistake for mistake in registry.mistakes}
-    users = dependents(homework.reference, {part.number: part.functions for part in homework.parts})
+    users = users_of(homework)
     judges: dict[str, Callable[[Verification, Variant, Result, Homework], None]] = {
         "reference": _judge_right, "equivalent": _judge_right, "starter": _judge_zero, "trivial": _judge_zero,
         "recorder": _judge_recorder,
@@ -38,7 +62,8 @@ def judge(
         if result.status is Status.GRADER_ERROR:
             _judge_fault(verification, variant, result, homework)
         elif variant.kind == "mistake":
-            _judge_mistake(verification, mistakes[variant.name], variant, result, users)
+            mistake = mistakes[variant.name]
+            _judge_mistake(verification, mistake, variant, result, parts_of(mistake, homework, users))
         elif variant.kind in judges:
             judges[variant.kind](verification, variant, result, homework)
     _judge_margins(verification)
@@ -100,7 +125,7 @@ def _judge_zero(verification: Verification, variant: Variant, result: Result, ho
 
 
 def _judge_mistake(
-    verification: Verification, mistake: Mistake, variant: Variant, result: Result, users: dict[str, frozenset[str]]
+    verification: Verification, mistake: Mistake, variant: Variant, result: Result, parts: PartsOfMistake
 ) -> None:
     verification.mistakes += 1
     broken = _how_it_breaks(variant.source, result)
@@ -109,22 +134,19 @@ def _judge_mistake(
             mistake.name, f"{broken}: this says nothing of a test, mend the mistake ({mistake.file}:{mistake.line})"
         )
         return
-    target = mistake.target_name.partition(".")[0]
-    own = {part.number for part in result.parts if target in _functions(part.function)}
-    touched = users.get(target, frozenset())
-    own = own or set(touched)
-    lost = {part.number for part in result.parts if part.earned < part.points}
-    failing = [test for test in result.tests if test.part in own and test.verdicts]
-    if not lost & own:
-        parts = ", ".join(sorted(own))
+    graded = {part.number for part in result.parts if not variant.parts or part.number in variant.parts}
+    lost = {part.number for part in result.parts if part.number in graded and part.earned < part.points}
+    failing = [test for test in result.tests if test.part in parts.own and test.verdicts]
+    if not lost & parts.own:
+        where = ", ".join(sorted(parts.own))
         verification.add_gap(
-            mistake.name, f"keeps full marks in part {parts}: no test of it draws an input on which this mistake shows"
+            mistake.name, f"keeps full marks in part {where}: no test of it draws an input on which this mistake shows"
         )
         return
     verification.caught += 1
-    for number in sorted(lost - own - touched):
+    for number in sorted(lost - parts.own - parts.users):
         verification.add_gap(
-            mistake.name, f"costs marks in part {number}, which does not depend on {mistake.target_name}"
+            mistake.name, f"costs marks in part {number}, which does not depend on {', '.join(mistake.target_names)}"
         )
     ratios = [case.refused for test in failing for case in test.cases if case.refused is not None]
     verification.refused = min([verification.refused, *ratios])
@@ -169,10 +191,6 @@ def _judge_margins(verification: Verification) -> None:
         verification.add_gap(
             "margin", f"a wrong answer is only {verification.margin_reject:.3g} times the tolerance away (needs 100)"
         )
-
-
-def _functions(names: str) -> set[str]:
-    return {name.strip() for name in names.split(",")}
 
 
 def _first_words(tests: Iterable[TestResult], result: Result) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from softmark.authoring import conditions, facts
@@ -44,7 +45,7 @@ class TableCell:
 def recorders(homework: Homework) -> list[Variant]:
     """Return for each function a reference that prints the facts of its calls."""
     return [
-        Variant("recorder", name, _planted(homework, f"record(globals(), {name!r})"), parts)
+        Variant("recorder", name, planted(homework, f"record(globals(), {name!r})"), parts)
         for name, parts in _functions(homework).items()
     ]
 
@@ -54,7 +55,7 @@ def cells(homework: Homework, recorded: Sequence[Result]) -> list[TableCell]:
     scope = runpy.run_path(str(homework.reference))
     table: list[TableCell] = []
     for (name, parts), result in zip(_functions(homework).items(), recorded, strict=True):
-        calls = list(_calls(name, result.printed.stdout))
+        calls = list(noted(name, result.printed.stdout))
         earlier = [_earlier(calls, index) for index in range(len(calls))]
         seen = seen_in(calls)
         known: dict[tuple[Any, ...], Variant] = {}
@@ -90,8 +91,8 @@ def judge_cells(
         verification.add_gap(f"{name}, {words}:", "homework.toml excludes this, and the table has no such cell")
 
 
-def _calls(function: str, printed: str) -> Iterator[Facts]:
-    """Yield the facts that a recorder printed."""
+def noted(function: str, printed: str) -> Iterator[Facts]:
+    """Yield what a recorder has printed of each call."""
     unpackers: dict[str, Any] = {}
     for line in printed.splitlines():
         match line.split():
@@ -123,20 +124,20 @@ def _earlier(calls: Sequence[Facts], index: int) -> list[Facts]:
 
 def _spoilt(homework: Homework, name: str, condition: Condition, seen: Facts, parts: tuple[str, ...]) -> Variant:
     call = f"spoil(globals(), {name!r}, {condition.words!r}, {seen!r})"
-    return Variant("conditional", f"{name} {condition.words}", _planted(homework, call), parts)
+    return Variant("conditional", f"{name} {condition.words}", planted(homework, call), parts)
 
 
-def _planted(homework: Homework, call: str) -> str:
-    """Return the reference with facts.py and conditions.py behind it, as modules of their own, and a call of these."""
+def planted(homework: Homework, call: str, *more: ModuleType) -> str:
+    """Return the reference with facts.py, conditions.py and more modules behind it, and a call of the last of these."""
     source = homework.reference.read_text(encoding="utf-8")
-    return f"{source}\n\n{_modules()}{call}\n"
+    return f"{source}\n\n{_modules((facts, conditions, *more))}{call}\n"
 
 
 @cache
-def _modules() -> str:
-    """Return statements that make the two modules where softmark cannot be imported."""
+def _modules(modules: tuple[ModuleType, ...]) -> str:
+    """Return statements that make the modules where softmark cannot be imported."""
     lines = ["import sys as _sys, types as _types"]
-    for module in (facts, conditions):
+    for module in modules:
         text, made = Path(str(module.__file__)).read_text(encoding="utf-8"), f"_sys.modules[{module.__name__!r}]"
         lines += [f"{made} = _types.ModuleType({module.__name__!r})", f"exec({text!r}, vars({made}))"]
     return "\n".join([*lines, f"{made}."])

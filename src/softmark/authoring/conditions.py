@@ -230,16 +230,26 @@ def _after_another_mask(now: Facts, before: Sequence[Facts]) -> bool:
 # In a submission -----------------------------------------------------------------------------------------
 
 
+def noting() -> Callable[[Facts], None]:
+    """Return a function that prints what is noted of a call, as one packed line."""
+    packer = zlib.compressobj(9)  # one for all lines, which are much alike
+
+    def note(facts: Facts) -> None:
+        packed = packer.compress(json.dumps(facts, default=bool).encode()) + packer.flush(zlib.Z_SYNC_FLUSH)
+        print(RECORD, os.getpid(), base64.b85encode(packed).decode(), flush=True)
+
+    return note
+
+
 def record(scope: dict[str, Any], name: str) -> None:
     """Print the facts of each call that succeeds, and let it be right."""
     target = ObservedFunction(scope, name)
-    packer = zlib.compressobj(9)  # one for all lines, which are much alike
+    note = noting()
 
     def calling(original: Any, module: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         facts = facts_of(target, module, made, args, kwargs)
         answer = original(*args, **kwargs)
-        packed = packer.compress(json.dumps(facts, default=bool).encode()) + packer.flush(zlib.Z_SYNC_FLUSH)
-        print(RECORD, os.getpid(), base64.b85encode(packed).decode(), flush=True)
+        note(facts)
         return answer
 
     target.wrap(calling, scope)

@@ -34,7 +34,7 @@ from softmark.verdict.compare import agrees
 from softmark.verdict.expected import Expected, computed, stated
 from softmark.verdict.mistakes import Mistake, Registry
 from softmark.verdict.naming import Suspect, relevant
-from softmark.verdict.plant import Planting, instead, planted, stand_in
+from softmark.verdict.plant import Planting, instead, planted
 from softmark.verdict.values import map_tensors
 
 MOST_ALIKE = 2
@@ -75,14 +75,16 @@ def handout_of(homework: Homework) -> Handout:
     with _one_thread():
         examples = tuple(_worked(name, made, registry) for name, made in _calls(homework).items())
     named = {name for example in examples for name in example.mistakes}
+    shown = [mistake for mistake in registry.mistakes if mistake.name in named]
+    numbered = {mistake.name: str(number) for number, mistake in enumerate(shown, start=1)}
     return Handout(
         homework=homework.name,
         title=homework.title,
         file=homework.file,
         parts=homework.parts,
         forbidden=homework.forbidden,
-        mistakes={m.name: WordsData(m.says, m.hint) for m in registry.mistakes if m.name in named},
-        examples=examples,
+        mistakes={numbered[mistake.name]: WordsData(mistake.says, mistake.hint) for mistake in shown},
+        examples=tuple(_without_names(example, numbered) for example in examples),
         takes={name: homework.takes[name] for name in homework.takes if name.partition(".")[0] in homework.wanted},
         packages=homework.packages,
         limits={name: value for name, value in homework.limits.items() if name.endswith("_seconds")},
@@ -104,7 +106,7 @@ def encode(handout: Handout) -> bytes:
     """Return a handout as JSON that a person can read: a line for each field of an example and for each mistake."""
     data = msgspec.to_builtins(handout, enc_hook=str)
     for part in data["parts"]:
-        del part["points"]  # the README says them
+        del part["points"], part["in_place"]  # the README says them
     words, examples = data.pop("mistakes"), data.pop("examples")
     fields = [f"{json.dumps(key)}: {_json(value)}" for key, value in data.items()]
     fields.append(f'"mistakes": {{{_rows(words)}\n}}')
@@ -152,6 +154,12 @@ def _worked(name: str, made: ExampleCall, registry: Registry) -> ExampleData:
         weights=None if made.make is None else {key: to_data(value) for key, value in weights.items()},
         mistakes=_slips(made, weights, truth, registry),
     )
+
+
+def _without_names(example: ExampleData, numbered: Mapping[str, str]) -> ExampleData:
+    """Return an example whose mistakes have numbers, because the name of an edit shows the reference's code."""
+    mistakes = {numbered[name]: answer for name, answer in example.mistakes.items()}
+    return msgspec.structs.replace(example, mistakes=mistakes)
 
 
 def _weights(made: ExampleCall) -> dict[str, torch.Tensor]:
@@ -205,7 +213,7 @@ def _answer(made: ExampleCall, weights: Mapping[str, torch.Tensor], truth: Expec
 
 
 def _run(made: ExampleCall, weights: Mapping[str, torch.Tensor], mistake: Mistake, seed: int) -> Any:
-    plants = [(mistake.target, stand_in(mistake.target, mistake.variant))]
+    plants = mistake.plants
     args, kwargs = map_tensors((made.args, dict(made.kwargs)), torch.Tensor.clone)
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings(), planted(plants):
         warnings.simplefilter("ignore")

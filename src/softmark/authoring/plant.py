@@ -1,8 +1,9 @@
-"""Plants a variant into the reference, as source text: the submission of a student who made exactly that mistake.
+"""Plants a mistake into the reference, as source text: the submission of a student who made exactly that mistake.
 
-The variant's definition replaces the reference's function, method or class, and takes its name. Inside the variant,
-`ref.scores` means the solution's own `scores`, so the prefix is removed. If a variant of `scores` itself says
-`ref.scores`, it means the original, which is kept under another name.
+An edit is made in the reference's own text, so comments and layout stay. A variant's definition replaces the
+reference's function, method or class, and takes its name. Inside the variant, `ref.scores` means the solution's own
+`scores`, so the prefix is removed. If a variant of `scores` itself says `ref.scores`, it means the original, which is
+kept under another name.
 
 A variant may use imports, constants and functions of its own file, and of files of the homework that this one imports.
 All of these are copied along, under names that are not taken.
@@ -19,8 +20,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from softmark.edits.changes import EditError
+from softmark.edits.edited import planted_source
 from softmark.records.errors import ConfigError
-from softmark.verdict.mistakes import RegisteredVariant
+from softmark.verdict.mistakes import Mistake, RegisteredVariant
 
 _REFERENCE = "ref"
 _CARRIED, _ORIGINAL = "carried_", "original_"
@@ -38,7 +41,9 @@ class _Module:
 
 
 def plant(reference: str, entry: RegisteredVariant) -> str:
-    """Return the reference's source with the entry's variant in the place of its target."""
+    """Return the reference's source with the entry's edits in it, or with its variant in the place of its target."""
+    if isinstance(entry, Mistake) and entry.edits:
+        return _edited(reference, entry)
     module = _read(Path(entry.file))
     variant = module.definitions.get(entry.name)
     if not isinstance(variant, Definition):
@@ -53,6 +58,16 @@ def plant(reference: str, entry: RegisteredVariant) -> str:
     _replace(tree, owner, name, planted, carried, entry, keep=rewrite.needs_original)
     _insert_imports(tree, [module.imports[used] for used in imports])
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def _edited(reference: str, entry: Mistake) -> str:
+    """Return the reference's source with the entry's edits in it. Raise ConfigError if no program comes of one."""
+    for edit in entry.edits:
+        try:
+            edit.function  # noqa: B018
+        except EditError as error:
+            raise ConfigError(entry.file, entry.line, str(error)) from error
+    return planted_source(reference, entry.edits)
 
 
 def undefined(source: str) -> list[str]:

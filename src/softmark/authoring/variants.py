@@ -110,6 +110,14 @@ def _result_of(future: Future[Result]) -> Result:
 
 
 def _job(homework: Homework, variant: Variant) -> Job:
-    naming = variant.kind not in ("trivial", "starter", "recorder", "conditional")
+    naming = variant.kind not in ("trivial", "starter", "recorder", "conditional", "mutant")
     files = SubmittedFiles(homework.file, {homework.file: variant.source.encode()})
-    return Job(Submission(id=variant.name), files, naming=naming, parts=variant.parts)
+    until_wrong = variant.kind in ("mutant", "conditional")  # one wrong answer tells that it is found out
+    return Job(
+        Submission(id=variant.name),
+        files,
+        naming=naming,
+        parts=variant.parts,
+        until_wrong=until_wrong,
+        repairs=variant.kind == "sample",
+    )

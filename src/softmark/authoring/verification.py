@@ -3,8 +3,8 @@
 These claims must hold for each homework:
 
 * The reference and every equivalent earn everything. The starter and every trivial submission earn nothing (claims.py).
-* Each mistake is planted alone into the reference. It costs marks in its own part, and in no part that does not depend
-  on it, and it is named.
+* Each mistake is planted alone into the reference. It costs marks in its own part, and it is named. The first mistake
+  of each function costs no marks in a part that does not use the function.
 * The errors of right and wrong answers keep a distance of a hundred times from the tolerance on either side.
 * A second run in another order, on another engine, gives the same results (repetition.py).
 * The handout is up to date, and its public tests pass the reference and fail the starter (handed_out.py).
@@ -14,10 +14,10 @@ A claim that does not hold is a `Gap`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from softmark.authoring.claims import judge
+from softmark.authoring.claims import judge, parts_of, users_of
 from softmark.authoring.conditional import TableCell, cells, judge_cells, recorders
 from softmark.authoring.gaps import Gap, Verification
 from softmark.authoring.handed_out import gaps_of_handout
@@ -29,7 +29,7 @@ from softmark.course.homework import Homework
 from softmark.grading.author_files import load_mistakes
 from softmark.verdict.mistakes import Registry
 
-__all__ = ["Gap", "Verification", "verify_homeworks"]
+__all__ = ["Gap", "Verification", "verify_conditions", "verify_homeworks"]
 
 
 def verify_homeworks(homeworks: Sequence[Homework], jobs: int) -> list[Verification]:
@@ -40,6 +40,24 @@ def verify_homeworks(homeworks: Sequence[Homework], jobs: int) -> list[Verificat
             trial.verification() if trial is not None else _unsolved(homework)
             for homework, trial in zip(homeworks, trials, strict=True)
         ]
+
+
+def verify_conditions(homeworks: Sequence[Homework], jobs: int) -> list[Verification]:
+    """Fill in only the tables of conditions. Nothing else is graded."""
+    with Rounds(jobs) as rounds:
+        return [_conditions_of(homework, rounds) for homework in homeworks]
+
+
+def _conditions_of(homework: Homework, rounds: Rounds) -> Verification:
+    if not homework.reference.is_file():
+        return _unsolved(homework)
+    verification, noting = Verification(homework.name), recorders(homework)
+    if noting:
+        graded = rounds.begin(homework, noting)
+        table = cells(homework, graded.results())
+        graded.add(_variants_of(table))
+        judge_cells(verification, homework, table, dict(zip(graded.variants, graded.results(), strict=True)))
+    return verification
 
 
 @dataclass(frozen=True)
@@ -77,10 +95,14 @@ def _begin(homework: Homework, rounds: Rounds, jobs: int) -> _Trial:
     noting = recorders(homework)
     first = rounds.begin(homework, [*noting, *variants])
     table = cells(homework, first.results(len(noting)))
-    first.add(list(dict.fromkeys(cell.variant for cell in table if cell.variant is not None)))
+    first.add(_variants_of(table))
     of_handout = list(gaps_of_handout(homework))
     second = rounds.begin(homework, repeated(variants), jobs=(jobs + 1) // 2, backwards=True)
     return _Trial(homework, registry, first, second, table, of_handout)
+
+
+def _variants_of(table: Sequence[TableCell]) -> list[Variant]:
+    return list(dict.fromkeys(cell.variant for cell in table if cell.variant is not None))
 
 
 def _unsolved(homework: Homework) -> Verification:
@@ -97,5 +119,19 @@ def _variants(homework: Homework, registry: Registry) -> list[Variant]:
         *(Variant("equivalent", entry.name, plant(source, entry)) for entry in registry.equivalents),
         Variant("starter", "starter", starter(homework)),
         *(Variant("trivial", name, text) for name, text in trivial_submissions(homework).items()),
-        *(Variant("mistake", entry.name, plant(source, entry)) for entry in registry.mistakes),
+        *_mistaken(homework, registry, source),
     ]
+
+
+def _mistaken(homework: Homework, registry: Registry, source: str) -> Iterator[Variant]:
+    """Yield each mistake, planted into the reference.
+
+    A mistake is graded in its own part. The first one of each function is graded in all parts, because a mistake must
+    cost no marks in a part that does not use its function.
+    """
+    users, begun = users_of(homework), set[tuple[str, ...]]()
+    for entry in registry.mistakes:
+        first = entry.target_names not in begun
+        begun.add(entry.target_names)
+        parts = () if first else tuple(sorted(parts_of(entry, homework, users).own))
+        yield Variant("mistake", entry.name, plant(source, entry), parts)

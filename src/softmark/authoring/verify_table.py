@@ -39,6 +39,15 @@ def show_verifications(verifications: Sequence[Verification], seconds: float, co
         )
     console.print()
     console.print(table)
+    show_conditions(verifications, console)
+    for verification in verifications:
+        for unproved in _unproved(verification):
+            console.print(Text.assemble("\n  ", ("! ", "yellow"), (f"{verification.homework}: ", "bold"), unproved))
+    console.print(Text(f"\n  {seconds:.0f} s\n", "dim"))
+
+
+def show_conditions(verifications: Sequence[Verification], console: Console) -> None:
+    """Print the table of conditions of each homework, and below them each gap in a sentence."""
     for verification in verifications:
         if verification.conditions:
             console.print()
@@ -46,9 +55,6 @@ def show_verifications(verifications: Sequence[Verification], seconds: float, co
     for verification in verifications:
         for gap in verification.gaps:
             console.print(Text.assemble("\n  ", ("✗ ", "red"), (f"{gap.homework}: {gap.subject} ", "bold"), gap.what))
-        for unproved in _unproved(verification):
-            console.print(Text.assemble("\n  ", ("! ", "yellow"), (f"{verification.homework}: ", "bold"), unproved))
-    console.print(Text(f"\n  {seconds:.0f} s\n", "dim"))
 
 
 def _conditions(verification: Verification) -> Table:
@@ -68,7 +74,7 @@ def _conditions(verification: Verification) -> Table:
 def _unproved(verification: Verification) -> Iterator[str]:
     """Return the claims of a green row that nothing was there to try for."""
     if not verification.mistakes:
-        yield "nothing is proved about wrong answers: name mistakes in mistakes.py"
+        yield "nothing is proved about wrong answers: name mistakes in mistakes.toml"
     if not verification.conditions:
         yield "nothing is proved about functions that are wrong only sometimes: homework.toml says conditions = false"
     if not verification.equivalents:

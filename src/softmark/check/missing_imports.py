@@ -57,20 +57,20 @@ def of_files(handed: SubmittedFiles, wanted: Iterable[str], packages: Collection
     known = ALWAYS_THERE | set(packages) | {file.partition(".")[0].partition("/")[0] for file in handed.files}
     trees = list(_parsed(handed))
     imported: dict[str, tuple[str, str, int]] = {}
-    everything: list[Foreign] = []
+    found: dict[str, Foreign] = {}
     for file, tree in trees:
         for library, name, line in _imports(tree):
             if library not in known:
                 imported.setdefault(name, (library, file, line))
-                everything.append(Foreign(library, file, line))
+                found.setdefault(library, Foreign(library, file, line))
     own = _definitions(trees)
-    found: dict[str, Foreign] = {}
+    needed: dict[str, Foreign] = {}
     for user in wanted:
         reached, inside = _reached(user, own)
         for library, file, line in (*(imported[name] for name in sorted(reached & imported.keys())), *inside):
             if library not in known:
-                found.setdefault(library, Foreign(library, file, line, user))
-    return list({**{foreign.library: foreign for foreign in reversed(everything)}, **found}.values())
+                needed.setdefault(library, Foreign(library, file, line, user))
+    return list({**found, **needed}.values())
 
 
 def of_namespace(namespace: Mapping[str, Any], wanted: Iterable[str], packages: Collection[str]) -> list[Foreign]:
@@ -140,7 +140,7 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, str, int]]:
 
 
 def _run(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield every node of the code that runs while grading.
+    """Yield every node of the code that runs while grading, in the order of the lines.
 
     It leaves out type hints, the blocks under `if __name__ …` and `if TYPE_CHECKING`, and the body of a `try` that has
     handlers.
@@ -156,7 +156,8 @@ def _run(node: ast.AST) -> Iterator[ast.AST]:
             left_out += place.body
         if isinstance(place, ast.Try) and place.handlers:
             left_out += place.body
-        unseen += [child for child in ast.iter_child_nodes(place) if not any(child is out for out in left_out)]
+        children = [child for child in ast.iter_child_nodes(place) if not any(child is out for out in left_out)]
+        unseen += reversed(children)
 
 
 def _definitions(trees: list[tuple[str, ast.Module]]) -> dict[str, _OwnCode]:

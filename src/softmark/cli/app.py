@@ -37,6 +37,14 @@ COMMANDS = {
         "author",
         "Prove that the hidden tests grade: right code keeps its marks, every known mistake is caught and named.",
     ),
+    "new": (
+        "author",
+        "Print what you then complete: `softmark new mistake FILE` makes an entry of a student's program.",
+    ),
+    "mutate": (
+        "author",
+        "Prove that the hidden tests let nothing through: edit the reference in hundreds of places, one at a time.",
+    ),
     "bundle": ("author", "Make the zip that is uploaded to Gradescope, once `softmark verify` holds for the homework."),
     "gradescope": (
         "platform",

@@ -1,4 +1,4 @@
-"""Commands for authors of homework: build, verify, bundle.
+"""Commands for authors of homework: build, verify, mutate, bundle.
 
 Only these import torch, which takes a second. So each imports its work when what was typed has been read.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ import msgspec
 import typer
 from rich.console import Console
 
-from softmark.authoring.verify_table import as_plain, show_verifications
+from softmark.authoring.verify_table import as_plain, show_conditions, show_verifications
 from softmark.cli.conventions import FINDINGS, stdout_kept_clean
 from softmark.course.homework import course_root, homework_names, load_homework
 from softmark.feedback.safe_files import replacement, writable
@@ -52,6 +53,9 @@ def verify(
     jobs: Annotated[
         int, typer.Option(help="Submissions side by side, if memory allows; 0: one for each core.", min=0)
     ] = 0,
+    only_conditions: Annotated[
+        bool, typer.Option("--conditions", help="Fill in only the table of conditions, which is quicker.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Prove that the hidden tests grade: right code keeps its marks, every known mistake is caught and named."""
@@ -60,18 +64,52 @@ def verify(
     if not chosen:
         typer.echo(f"softmark: there is no homework in {root / 'graders'}: nothing is proved", err=True)
         raise typer.Exit(FINDINGS)
-    from softmark.authoring.verification import verify_homeworks
+    from softmark.authoring.verification import verify_conditions, verify_homeworks
 
     sys.path.insert(0, str(root))  # for `from reference import …` in lists of mistakes
     start = time.monotonic()
     with stdout_kept_clean():  # public tests run code here, which may print
-        verifications = verify_homeworks(chosen, jobs or os.cpu_count() or 1)
+        prove = verify_conditions if only_conditions else verify_homeworks
+        verifications = prove(chosen, jobs or os.cpu_count() or 1)
     seconds = time.monotonic() - start
     if json:
         typer.echo(msgspec.json.encode(as_plain(verifications, seconds)))
+    elif only_conditions:
+        show_conditions(verifications, Console())
     else:
         show_verifications(verifications, seconds, Console())
     if not all(verification.ok for verification in verifications):
+        raise typer.Exit(FINDINGS)
+
+
+def mutate(
+    homeworks: Annotated[list[str] | None, typer.Argument(help="All of them, if none is named.")] = None,
+    sample: Annotated[
+        int, typer.Option(help="Try about one mutant in so many, always the same ones; 1: all of them.", min=1)
+    ] = 1,
+    jobs: Annotated[
+        int, typer.Option(help="Submissions side by side, if memory allows; 0: one for each core.", min=0)
+    ] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Prove that the hidden tests let nothing through: edit the reference in hundreds of places, one at a time."""
+    root = course_root()
+    chosen = [load_homework(name, root) for name in homeworks or homework_names(root)]
+    if not chosen:
+        typer.echo(f"softmark: there is no homework in {root / 'graders'}: nothing is proved", err=True)
+        raise typer.Exit(FINDINGS)
+    from softmark.authoring.mutation import mutate_homework
+    from softmark.authoring.mutation_table import mutations_as_plain, show_mutations
+
+    start = time.monotonic()
+    with stdout_kept_clean():  # the reference runs here, and may print
+        mutations = [mutate_homework(homework, jobs or os.cpu_count() or 1, sample) for homework in chosen]
+    seconds = time.monotonic() - start
+    if json:
+        typer.echo(msgspec.json.encode(mutations_as_plain(mutations, seconds)))
+    else:
+        show_mutations(mutations, seconds, Console())
+    if any(mutation.gaps for mutation in mutations):
         raise typer.Exit(FINDINGS)
 
 
@@ -114,3 +152,30 @@ def bundle(
     typer.echo(f"wrote {output}, {len(packed) / 1000:.0f} kB; on Gradescope:")
     for field, value in making.form(chosen, minutes):
         typer.echo(f"  {field + ':':26}{value}")
+
+
+class Skeleton(StrEnum):
+    """The things that `softmark new` can begin."""
+
+    MISTAKE = "mistake"
+
+
+def new(
+    what: Annotated[Skeleton, typer.Argument(help="A named mistake.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A student's program that makes it.", show_default=False)],
+    assignment: Annotated[str, typer.Option("--assignment", "-a", help="Its homework.", show_default=False)],
+) -> None:
+    """Print what you then complete: `softmark new mistake FILE` makes an entry of a student's program."""
+    homework = load_homework(assignment, course_root())
+    from softmark.authoring.new_mistake import skeletons
+    from softmark.edits.changes import EditError
+
+    try:
+        made = skeletons(file.read_text("utf-8"), homework.reference.read_text("utf-8"), homework.wanted)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+    except EditError as error:
+        raise UsageError(f"{file}: {error}; {what} needs a Python file") from error
+    if not made:
+        raise UsageError(f"{file} has no function of {homework.name} that differs from the reference's")
+    typer.echo("\n".join(made.values()), nl=False)

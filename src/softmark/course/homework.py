@@ -11,19 +11,20 @@ from difflib import get_close_matches
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
+from typing import Literal
 
 import msgspec
 
 from softmark.course.deadlines import AttemptLimit, AttemptsTable, LatePolicy, LateTable, attempt_limit, late_policy
 from softmark.course.excluded import ExcludedTable, excluded
+from softmark.course.limits_table import LimitsTable, limits_of
 from softmark.course.reference import dependents, parameters_of, undefined
 from softmark.course.toml import Key, LocatedToml
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.points import exact_weight, shown
 
 COURSE_VARIABLE = "SOFTMARK_COURSE"
-LONGEST_CPU_SECONDS = 600.0
+Repairs = Literal["off", "line", "line and kind"]
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -36,6 +37,8 @@ class Part(msgspec.Struct, frozen=True):
     builds_on: tuple[str, ...] = ()
     """The earlier parts whose functions this part's may call, directly or through others."""
     points: Fraction = Fraction(0)
+    in_place: bool = False
+    """True if its functions may change their inputs."""
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -81,6 +84,8 @@ class Homework:
     """The reason why no test compares a function under a condition."""
     attempts: AttemptLimit | None = None
     """The number of attempts, on a platform that counts them; None if there is no limit."""
+    repairs: Repairs = "line and kind"
+    """The words about a mistake that has no name: none, its line, or its line and the kind of slip."""
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -133,6 +138,7 @@ class _PartTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     points: float
     builds_on: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """The earlier functions that it may call. Without it, those that the reference calls."""
+    in_place: bool = False
 
 
 class _ForbiddenTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -142,26 +148,12 @@ class _ForbiddenTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parts: tuple[str, ...] = ()
 
 
-class _LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits that a homework may set; one that it leaves out has its default."""
-
-    cpu_seconds: float | msgspec.UnsetType = msgspec.UNSET
-    import_seconds: float | msgspec.UnsetType = msgspec.UNSET
-    test_seconds: float | msgspec.UnsetType = msgspec.UNSET
-    memory_mb: int | msgspec.UnsetType = msgspec.UNSET
-    file_mb: int | msgspec.UnsetType = msgspec.UNSET
-    processes: int | msgspec.UnsetType = msgspec.UNSET
-    open_files: int | msgspec.UnsetType = msgspec.UNSET
-    answer_mb: int | msgspec.UnsetType = msgspec.UNSET
-    output_bytes: int | msgspec.UnsetType = msgspec.UNSET
-
-
 class _Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     file: str
     points: float
     part: tuple[_PartTable, ...]
-    limits: _LimitsTable = _LimitsTable()
+    limits: LimitsTable = LimitsTable()
     forbidden: tuple[_ForbiddenTable, ...] = ()
     conditions: bool = True
     excluded: tuple[ExcludedTable, ...] = ()
@@ -169,6 +161,7 @@ class _Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     whole_notebook: bool = False
     packages: tuple[str, ...] = ()
     attempts: AttemptsTable | msgspec.UnsetType = msgspec.UNSET
+    repairs: Repairs = "line and kind"
 
 
 def course_root(start: Path | None = None) -> Path:
@@ -213,7 +206,7 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         points=_points(toml, ("points",), config.points),
         parts=_with_what_they_build_on(_parts(toml, config), toml, config, reference),
         forbidden=_forbidden(toml, config),
-        limits=_limits(toml, config.limits),
+        limits=limits_of(toml, config.limits),
         toml=toml,
         late=late_policy(toml, config.late),
         whole_notebook=config.whole_notebook,
@@ -222,12 +215,12 @@ def load_homework(name: str, root: Path | None = None) -> Homework:
         conditions=config.conditions,
         takes=parameters_of(reference),
         attempts=attempt_limit(toml, config.attempts),
+        repairs=config.repairs,
     )
     problems = undefined(homework.reference, (name for part in homework.parts for name in part.functions))
     for index, part in enumerate(homework.parts):
-        for name in part.functions:
-            if name in problems:
-                raise toml.wrong(("part", index, "function"), problems[name])
+        for name in filter(problems.__contains__, part.functions):
+            raise toml.wrong(("part", index, "function"), problems[name])
     return homework
 
 
@@ -272,7 +265,7 @@ def _parts(toml: LocatedToml, config: _Configuration) -> tuple[Part, ...]:
         if part.number in {earlier.number for earlier in parts}:
             raise toml.wrong(("part", index, "number"), f"two parts have the number {part.number!r}")
         points = _points(toml, ("part", index, "points"), part.points)
-        parts.append(Part(part.number, part.function, part.title, points=points))
+        parts.append(Part(part.number, part.function, part.title, points=points, in_place=part.in_place))
     of_parts = sum((part.points for part in parts), Fraction(0))
     if of_parts != exact_weight(config.points):
         stated = shown(exact_weight(config.points))
@@ -293,8 +286,7 @@ def _with_what_they_build_on(
         else:
             for name in table.builds_on:
                 if not any(name in names for names in earlier.values()):
-                    problem = f"{name!r} is no function of an earlier part"
-                    raise toml.wrong(("part", index, "builds_on"), problem)
+                    raise toml.wrong(("part", index, "builds_on"), f"{name!r} is no function of an earlier part")
             direct = {number for number, names in earlier.items() if names & set(table.builds_on)}
         reached = direct.union(*(found[number] for number in direct))
         found[part.number] = tuple(number for number in earlier if number in reached)
@@ -303,8 +295,7 @@ def _with_what_they_build_on(
 
 def _check_part(toml: LocatedToml, index: int, part: _PartTable) -> None:
     if not all(piece.isalnum() for piece in part.number.split(".")):
-        problem = f"a part's number looks like '3' or '3.1', not {part.number!r}"
-        raise toml.wrong(("part", index, "number"), problem)
+        raise toml.wrong(("part", index, "number"), f"a part's number looks like '3' or '3.1', not {part.number!r}")
     names = [name.strip() for name in part.function.split(",")]
     if not all(piece.isidentifier() for name in names for piece in name.split(".")):
         problem = f"function must name what the student writes, not {part.function!r}"
@@ -338,13 +329,3 @@ def require_packages(homework: Homework) -> None:
         if not name.isidentifier() or find_spec(name) is None:
             problem = f"packages: {name!r} is not installed here: install it where submissions are graded"
             raise ConfigError(homework.config, 1, problem)
-
-
-def _limits(toml: LocatedToml, limits: _LimitsTable) -> Mapping[str, float]:
-    chosen: dict[str, float] = msgspec.to_builtins(limits)
-    for key, value in chosen.items():
-        if not 0 < value < float("inf"):
-            raise toml.wrong(("limits", key), f"{key} must be more than 0 and finite, not {value}")
-        if key.endswith("_seconds") and value > LONGEST_CPU_SECONDS:
-            raise toml.wrong(("limits", key), f"{key} must be at most {LONGEST_CPU_SECONDS:g}, not {value:g}")
-    return MappingProxyType(chosen)

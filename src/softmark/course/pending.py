@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import msgspec
 
@@ -68,6 +69,7 @@ def finished_test(
     )
 
 
+@lru_cache(maxsize=1024)
 def _pending_test(spec: TestSpec) -> TestResult:
     return TestResult(
         name=spec.name,

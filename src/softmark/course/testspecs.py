@@ -77,7 +77,7 @@ def case_id(item: pytest.Item) -> str:
 
 
 def read_specs(items: Iterable[pytest.Item], homework: Homework) -> tuple[TestSpec, ...]:
-    """Return all tests of a homework in the order of their numbers. Raise ConfigError for a wrong one."""
+    """Return all tests of a homework by part, then by number. Raise ConfigError for a wrong one."""
     specs = read_chosen(items, homework)
     _check_sums(specs, homework)
     return specs
@@ -93,7 +93,8 @@ def read_chosen(items: Iterable[pytest.Item], homework: Homework) -> tuple[TestS
         by_function.setdefault(base_nodeid(item), []).append(item)
     specs = [_read_spec(nodeid, cases, homework) for nodeid, cases in by_function.items()]
     _check_unique(specs)
-    return tuple(sorted(specs, key=lambda spec: _in_reading_order(spec.number)))
+    place = {part.number: index for index, part in enumerate(homework.parts)}
+    return tuple(sorted(specs, key=lambda spec: (place[spec.part], _in_reading_order(spec.number))))
 
 
 def _read_spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> TestSpec:
@@ -225,9 +226,9 @@ def _next(homework: Homework) -> str:
 
 
 def _in_reading_order(number: str) -> tuple[tuple[int, str], ...]:
-    """Return a key that puts part 2 before part 10, and 3.2 before 3.10."""
+    """Return a key that puts 3.2 before 3.10, and letters before numbers: 3.a before 3.1."""
     pieces = re.findall(r"\d+|[^\d.]+", number)
-    return tuple((int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces)
+    return tuple((int(piece), "") if piece.isdecimal() else (-1, piece) for piece in pieces)
 
 
 class Declaration:

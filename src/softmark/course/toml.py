@@ -3,7 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,7 +12,7 @@ from softmark.records.errors import ConfigError
 AnyTable = TypeVar("AnyTable", bound=msgspec.Struct)
 Key = tuple[str | int, ...]
 
-HEADER = re.compile(r"\s*(\[\[?)\s*([A-Za-z0-9_-]+)\s*\]\]?")
+HEADER = re.compile(r"""\s*(\[\[?)\s*(?:([A-Za-z0-9_-]+)|"([^"\n]*)"|'([^'\n]*)')\s*\]\]?""")
 ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
 AT = re.compile(r"^(?P<problem>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
 STEP = re.compile(r"\.([A-Za-z0-9_-]+)|\[(\d+)\]")
@@ -67,17 +67,23 @@ class LocatedToml:
         """Return the error to raise about this key."""
         return ConfigError(self.shown_as, self.line(key), problem)
 
-    def read_as(self, table: type[AnyTable]) -> AnyTable:
-        """Return the content as that struct. Raise ConfigError for unknown or missing keys and for wrong types."""
-        try:
-            return msgspec.convert(self.content, table)
-        except msgspec.ValidationError as error:
-            raise self._in_words(str(error)) from error
+    def read_as(self, table: type[AnyTable], key: Key = ()) -> AnyTable:
+        """Return the content, or the table of a key in it, as that struct.
 
-    def _in_words(self, message: str) -> ConfigError:
+        Raise ConfigError for unknown or missing keys and for wrong types.
+        """
+        content: Any = self.content
+        for step in key:
+            content = content[step]
+        try:
+            return msgspec.convert(content, table)
+        except msgspec.ValidationError as error:
+            raise self._in_words(str(error), key) from error
+
+    def _in_words(self, message: str, within: Key) -> ConfigError:
         found = AT.match(message)
         problem, path = (found["problem"], found["path"] or "") if found else (message, "")
-        key: Key = tuple(name or int(index) for name, index in STEP.findall(path))
+        key: Key = (*within, *(name or int(index) for name, index in STEP.findall(path)))
         field = FIELD.search(problem)
         if field and field[1] == "unknown":
             key = (*key, field[2])
@@ -96,7 +102,7 @@ def _lines_of_keys(text: str) -> dict[Key, int]:
     table: Key = ()
     for number, line in enumerate(text.splitlines(), start=1):
         if header := HEADER.match(line):
-            name = header[2]
+            name = header[2] or header[3] or header[4] or ""
             if header[1] == "[[":
                 index = tables_so_far.get(name, 0)
                 tables_so_far[name] = index + 1

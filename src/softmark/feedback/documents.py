@@ -10,6 +10,7 @@ from importlib.resources import files
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
+from softmark.feedback.escape import message
 from softmark.feedback.feedback import Block, Feedback, PartLine, Section, Sentence, Tone
 from softmark.feedback.picture import inline
 from softmark.records.points import shown
@@ -39,6 +40,7 @@ def _page() -> Template:
 def _environment() -> Environment:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["points"] = shown
+    environment.filters["plain"] = message
     environment.filters["drawn"] = lambda picture: Markup(inline(picture))
     environment.tests["sentence"] = lambda block: isinstance(block, Sentence)
     environment.tests["code"] = lambda block: isinstance(block, CodeLine)

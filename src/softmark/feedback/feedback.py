@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from softmark.feedback.escape import cut, message, one_line
+from softmark.feedback.excuse_words import excuses
+from softmark.feedback.told_once import alike, reasons_of, told_before, without_sizes
 from softmark.records.points import shown
 from softmark.records.result import Outcome, PartResult, Result, Status, TestResult
-from softmark.records.verdict import Category, Cause, Code, CodeLine, Picture, Verdict
+from softmark.records.verdict import Category, Cause, Code, CodeLine, Listing, Picture, Repair, Verdict
 
 MOST_DIFFERENT_FAILURES = 3
 MOST_FRAMES = 2
@@ -68,6 +70,12 @@ class Section:
     max_score: float
     outcome: Outcome
     blocks: tuple[Block, ...]
+    listings: tuple[Listing, ...] = ()
+    """The student's functions that it is about. Only a page has room for them."""
+
+    def lists(self, code: CodeLine) -> bool:
+        """Return whether a line is marked in one of the listings."""
+        return any(code.file == listing.file and code.line in listing.marked for listing in self.listings)
 
 
 @dataclass(frozen=True)
@@ -136,28 +144,33 @@ def headline(result: Result) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def blocks_of_test(test: TestResult, audience: Audience) -> tuple[Block, ...]:
-    """Return the blocks about one test."""
+def blocks_of_test(test: TestResult, audience: Audience, told: TestResult | None = None) -> tuple[Block, ...]:
+    """Return the blocks about one test; for a student in short if a test of an earlier part has told all of it."""
     at_fault = test.outcome is Outcome.GRADER_ERROR
     if audience is Audience.STUDENT and test.hide_errors is not None:
         if at_fault:
             return (GRADER_FAILED_HERE,)
         wrong = test.outcome is Outcome.FAILED or test.verdicts
         return (Sentence(Tone.FACT, message(test.hide_errors)),) if wrong else ()
+    if told is not None and audience is Audience.STUDENT:
+        what = "mistake" if test.verdicts[0].causes else "exception"
+        said = f"The same {what} as in {one_line(told.number)}, of part {one_line(told.part)}: mend that first."
+        return (Sentence(Tone.FACT, said), *_notes_of(test))
     blocks: list[Block] = []
     if at_fault and not test.verdicts:
         blocks.append(GRADER_FAILED_HERE)
-    for group in _alike(test)[:MOST_DIFFERENT_FAILURES]:
+    for group in alike(test)[:MOST_DIFFERENT_FAILURES]:
         drawn = any(isinstance(block, Picture) for block in blocks)
         blocks.extend(_verdict(group, test, audience, draw=not drawn))
-    more = len(_alike(test)) - MOST_DIFFERENT_FAILURES
+    more = len(alike(test)) - MOST_DIFFERENT_FAILURES
     if more > 0:
         blocks.append(Sentence(Tone.NOTE, f"And {more} more {'failure' if more == 1 else 'failures'}."))
     if test.outcome is Outcome.FAILED and not test.verdicts and test.score:
         said = f"This test gives partial credit: {shown(test.score)} of {shown(test.max_score)}."
         blocks.append(Sentence(Tone.NOTE, said))
-    blocks.extend(_excused(test))
-    blocks.extend(_unfollowed(test.unfollowed))
+    if test.repair is not None:
+        blocks.extend(block for block in _repair(test.repair, audience) if block not in blocks)
+    blocks.extend(_notes_of(test))
     if test.all_or_nothing and test.outcome is Outcome.FAILED and len(test.cases) > 1:
         blocks.append(Sentence(Tone.NOTE, "All of its cases must be right to earn its points."))
     return tuple(blocks)
@@ -166,10 +179,12 @@ def blocks_of_test(test: TestResult, audience: Audience) -> tuple[Block, ...]:
 def _sections(result: Result, audience: Audience) -> Iterable[Section]:
     """Return one section for each thing there is to say in a part; tests that say the same again are named in it."""
     said: dict[tuple[object, ...], list[Section]] = {}
+    told = told_before(result)
+    unlisted = list(result.listings)
     for test in result.tests:
         if audience is Audience.STUDENT and test.visibility == "hidden":
             continue
-        blocks = blocks_of_test(test, audience)
+        blocks = blocks_of_test(test, audience, told.get(test.name))
         if blocks:
             section = Section(
                 number=one_line(test.number),
@@ -178,30 +193,34 @@ def _sections(result: Result, audience: Audience) -> Iterable[Section]:
                 max_score=test.max_score,
                 outcome=test.outcome,
                 blocks=blocks,
+                listings=tuple(_listings(test, unlisted, blocks)),
             )
-            said.setdefault((test.part, test.outcome, *_essence(blocks)), []).append(section)
+            said.setdefault((test.part, test.outcome, *_essence(test, blocks)), []).append(section)
     for first, *others in said.values():
         again = ", ".join(f"{o.number} ({shown(o.score)} of {shown(o.max_score)})" for o in others)
         note = (Sentence(Tone.NOTE, again, lead="The same in"),) if others else ()
         yield replace(first, blocks=(*first.blocks, *note))
 
 
-def _essence(blocks: Sequence[Block]) -> tuple[object, ...]:
-    """Return what makes two tests say the same: the named causes, or else facts, notes and the student's lines."""
-    causes = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone is Tone.CAUSE)
-    told = (Tone.FACT, Tone.NOTE)
-    facts = tuple(block.text for block in blocks if isinstance(block, Sentence) and block.tone in told)
-    return causes or (facts, *(block for block in blocks if isinstance(block, CodeLine)))
+def _listings(test: TestResult, unlisted: list[Listing], blocks: Sequence[Block]) -> Iterable[Listing]:
+    """Yield the listings that belong to the blocks of a test, and take them from the list: each is shown once."""
+    places = {(block.file, block.line) for block in blocks if isinstance(block, CodeLine)}
+    without_line = any(not verdict.frames for verdict in test.verdicts) and test.hide_errors is None
+    for listing in [listing for listing in unlisted if listing.part == test.part]:
+        if places & {(listing.file, line) for line in listing.marked} or (without_line and not listing.marked):
+            unlisted.remove(listing)
+            yield listing
 
 
-def _alike(test: TestResult) -> list[list[Verdict]]:
-    """Return the failures of a test, those that say the same put together, in the order they came."""
-    groups: dict[tuple[object, ...], list[Verdict]] = {}
-    for verdict in test.verdicts:
-        causes = tuple((cause.says, cause.hint) for cause in verdict.causes)
-        key = (verdict.category, verdict.fact if not causes else "", causes, verdict.frames)
-        groups.setdefault(key, []).append(verdict)
-    return list(groups.values())
+def _essence(test: TestResult, blocks: Sequence[Block]) -> tuple[object, ...]:
+    """Return what makes two tests say the same: causes, exceptions with their lines, or else facts; and notes."""
+    sentences = [block for block in blocks if isinstance(block, Sentence)]
+    causes = tuple(block.text for block in sentences if block.tone is Tone.CAUSE)
+    notes = tuple(block.text for block in sentences if block.tone is Tone.NOTE)
+    reasons = reasons_of(test) if test.hide_errors is None else ()
+    facts = tuple(without_sizes(block.text) for block in sentences if block.tone is Tone.FACT)
+    code = tuple(block for block in blocks if isinstance(block, CodeLine))
+    return causes or ((reasons, notes) if reasons else (facts, notes, code))
 
 
 def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience, *, draw: bool) -> Iterable[Block]:
@@ -222,13 +241,13 @@ def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience, *, 
 
 def _which(group: Sequence[Verdict], test: TestResult) -> str:
     """Return which of several cases a failure is about."""
+    cases = sum(any(verdict in group for verdict in case.verdicts) for case in test.cases)
     subtest = one_line(group[0].subtest)
-    if len(group) > 1:
-        return f"{len(group)} times"
-    if subtest:
+    if subtest and len(group) == 1:
         return subtest
-    failed = sum(case.outcome is not Outcome.PASSED for case in test.cases)
-    return f"{failed} of {len(test.cases)} cases" if len(test.cases) > 1 else ""
+    if len(test.cases) > 1 and not subtest:
+        return f"{cases} of {len(test.cases)} cases"
+    return f"{len(group)} times" if len(group) > 1 else ""
 
 
 def _causes(causes: Sequence[Cause]) -> Iterable[Sentence]:
@@ -252,33 +271,22 @@ def _short(text: str) -> str:
     return cut(message(text), MOST_BYTES_OF_SENTENCE)
 
 
-def _excused(test: TestResult) -> Iterable[Sentence]:
-    """Yield which mistakes of earlier parts cost nothing in this test."""
-    right = "Right" if test.outcome is Outcome.PASSED else "Cases are right"
-    if test.given:
-        said = f"{right}, given {_correct(test.given)}: the earlier mistake is not paid for twice."
-        yield Sentence(Tone.NOTE, said)
-    if test.same_slip_as:
-        said = f"{right} but for the same slip as in {_parts(test.same_slip_as)}, which has cost its marks there."
-        yield Sentence(Tone.NOTE, said)
-    if test.carried:
-        own = " and ".join(one_line(name) for name in test.carried)
-        yield Sentence(Tone.NOTE, f"Right, given your own {own}: the earlier mistake is not paid for twice.")
+def _repair(repair: Repair, audience: Audience) -> Iterable[Block]:
+    """Yield the line to look at, and the kind of slip if the homework tells it. Only staff read the edit itself."""
+    place = f"Line {repair.line}" if repair.file.endswith(".py") else f"{one_line(repair.file)}, line {repair.line}"
+    says = repair.says or "look here first: a small change of this line makes all tests of this part pass."
+    yield Sentence(Tone.CAUSE, _short(f"{place}: {says}"))
+    yield from _code([CodeLine(repair.file, repair.line, "", repair.text)])
+    if audience is Audience.STAFF:
+        yield Sentence(Tone.STAFF, f"All tests of the part pass with {_short(repair.edit)}", lead="For staff")
 
 
-def _correct(numbers: Sequence[str]) -> str:
-    return f"correct {_parts(numbers)}" if len(numbers) > 1 else f"a correct {_parts(numbers)}"
-
-
-def _parts(numbers: Sequence[str]) -> str:
-    """Return "part 1", "parts 1 and 2", or "parts 1, 2 and 3"."""
-    *others, last = map(one_line, numbers)
-    return f"parts {', '.join(others)} and {last}" if others else f"part {last}"
-
-
-def _unfollowed(names: Sequence[str]) -> Iterable[Sentence]:
-    if names:
-        own = " and ".join(one_line(name) for name in names)
+def _notes_of(test: TestResult) -> Iterable[Sentence]:
+    """Yield which mistakes of earlier parts cost nothing in a test, and what it did not judge."""
+    for excuse in excuses(test):
+        yield Sentence(Tone.NOTE, excuse)
+    if test.unfollowed:
+        own = " and ".join(one_line(name) for name in test.unfollowed)
         yield Sentence(Tone.NOTE, f"Not judged: whether {own} works on any device. This costs no marks.")
 
 

@@ -20,6 +20,7 @@ from softmark.feedback.documents import as_lines
 from softmark.feedback.escape import cut, message, one_line
 from softmark.feedback.feedback import Audience, Feedback, blocks_of_test, feedback_for
 from softmark.feedback.safe_files import replace_file
+from softmark.feedback.told_once import told_before
 from softmark.records.points import total
 from softmark.records.result import Outcome, Result, Status, TestResult
 
@@ -61,6 +62,7 @@ def encoded(result: Result, *, for_staff: bool = False) -> bytes:
 
 def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE, *, for_staff: bool = False) -> dict[str, Any]:
     """Return the file's content as plain values."""
+    told = told_before(result)
     staff = {"staff_notes": list(_staff_notes(result, longest_message))} if for_staff else {}
     return {
         "score": result.mark,
@@ -70,7 +72,11 @@ def as_dict(result: Result, longest_message: int = MOST_BYTES_OF_MESSAGE, *, for
         "test_output_format": PLAIN_TEXT,
         "test_name_format": PLAIN_TEXT,
         "stdout_visibility": "hidden",
-        "tests": [*(_entry(test, result, longest_message) for test in result.tests), *_late(result), *_by_hand(result)],
+        "tests": [
+            *(_entry(test, result, longest_message, told.get(test.name)) for test in result.tests),
+            *_late(result),
+            *_by_hand(result),
+        ],
         "leaderboard": [
             {"name": one_line(entry.name), "value": _leaderboard_value(entry.value), "order": entry.order}
             for entry in result.leaderboard
@@ -99,14 +105,14 @@ def check(data: bytes, result: Result) -> None:
         raise InvalidResults(f"the total {content['score']} is not the sum of the scores")
 
 
-def _entry(test: TestResult, result: Result, longest: int) -> dict[str, Any]:
+def _entry(test: TestResult, result: Result, longest: int, told: TestResult | None) -> dict[str, Any]:
     entry = {
         "number": one_line(test.number),
         "name": cut(one_line(test.title), MOST_BYTES_OF_NAME),
         "score": test.score,
         "max_score": test.max_score,
         "status": "passed" if test.outcome is Outcome.PASSED else "failed",
-        "output": cut(_output(test, result), longest),
+        "output": cut(_output(test, result, told), longest),
         "output_format": PLAIN_TEXT,
         "visibility": test.visibility,
         "extra_data": _facts(test),
@@ -166,8 +172,8 @@ def _by_hand(result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def _output(test: TestResult, result: Result) -> str:
-    said = as_lines(blocks_of_test(test, Audience.STUDENT))
+def _output(test: TestResult, result: Result, told: TestResult | None) -> str:
+    said = as_lines(blocks_of_test(test, Audience.STUDENT, told))
     if said:
         return said
     if test.outcome is Outcome.PASSED:
@@ -204,7 +210,7 @@ def _facts(test: TestResult) -> dict[str, Any]:
     }
     if test.hide_errors is None:
         facts["categories"] = sorted({verdict.category for verdict in test.verdicts})
-        facts["causes"] = sorted({cause.name for verdict in test.verdicts for cause in verdict.causes})
+        facts["causes"] = sorted({cause.says for verdict in test.verdicts for cause in verdict.causes})
         facts["carried"] = [one_line(name) for name in test.carried]
         facts["given"] = [one_line(part) for part in test.given]
         facts["same_slip_as"] = [one_line(part) for part in test.same_slip_as]

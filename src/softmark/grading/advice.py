@@ -7,18 +7,20 @@ the sentences here. A name or a path is put into a sentence only if the student'
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from softmark.grading import versions
+from softmark.grading.library_messages import library_message
 from softmark.grading.missing_modules import missing_module
 from softmark.grading.missing_names import missing_name
 from softmark.grading.unreadable import PYTHON, unreadable
 from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Code
-from softmark.sandbox.failure_texts import message_of
+from softmark.sandbox.failure_texts import message_of, named_only
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Raised
+from softmark.sandbox.wire.protocol import Call
 
 MAIN_GUARD = '`if __name__ == "__main__":`'
 _DEBUGGER = re.compile(r"\b(?:breakpoint|set_trace|embed|post_mortem)\s*\(")
@@ -79,8 +81,13 @@ def advised(
     packages: Collection[str],
     lacking: Callable[[str], str] = lambda name: "",
     loading: bool = False,
+    asked: Sequence[Call] = (),
 ) -> StudentFailure:
-    """Return the failure with a sentence that names the cause and the next step, if the cause is a known one."""
+    """Return the failure with a sentence that names the cause and the next step, if the cause is a known one.
+
+    Of another exception, the sentence has the library's own message, as far as a student may read it. `asked` are the
+    calls of the test.
+    """
     if loading and failure.category is Category.TIMEOUT:
         instead = f"make a function of what takes so long, or move it under {MAIN_GUARD}"
         return replace(failure, fact=f"{failure.fact}: {instead}")
@@ -89,10 +96,21 @@ def advised(
     scene = Scene(failure.raised, handed, lacking, packages, loading)
     found = next(_found(scene), None)
     if found is None:
-        return failure
+        return failure if loading else _with_message(failure, failure.raised, handed, asked)
     raised = failure.raised if found.frame is None else Raised(failure.raised.cls, "", (found.frame,))
     detail = "" if raised.cls == "SystemExit" else message_of(failure.raised, found.fact)
     return replace(failure, fact=found.fact, detail=detail, raised=raised)
+
+
+def _with_message(
+    failure: StudentFailure, raised: Raised, handed: SubmittedFiles, asked: Sequence[Call]
+) -> StudentFailure:
+    """Return the failure with the message of a library's exception, if it has no other words."""
+    if failure.fact != named_only(raised):
+        return failure
+    said = library_message(raised, handed, asked)
+    whole = said == raised.message.strip().rstrip(".")
+    return replace(failure, fact=f"{failure.fact}: {said}", detail="" if whole else failure.detail) if said else failure
 
 
 def _found(scene: Scene) -> Iterator[Advice]:

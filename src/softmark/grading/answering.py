@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
 from inspect import Parameter, signature
 from types import FunctionType, ModuleType
 from typing import Any
@@ -29,10 +28,12 @@ from msgspec import structs
 from torch import nn
 from torch.nn.utils.stateless import _reparametrize_module
 
+from softmark.grading.answer_memory import MEMORY, OF_A_USE, KnownAnswer, Use, digest
 from softmark.records.verdict import Category
 from softmark.sandbox import failure_texts, wire
 from softmark.sandbox.failures import StudentFailure
-from softmark.sandbox.wire.protocol import Answered, Ask, Call, StandIn
+from softmark.sandbox.wire import Handle
+from softmark.sandbox.wire.protocol import Answered, Ask, Call, StandIn, ask_value
 from softmark.sandbox.worker.calls import perform
 from softmark.sandbox.worker.devices import tensors_in
 from softmark.sandbox.worker.forbidden import Guard
@@ -40,34 +41,11 @@ from softmark.sandbox.worker.loading import SubmissionModule
 from softmark.sandbox.worker.stand_ins import StandIns
 from softmark.verdict.callee import Lent
 from softmark.verdict.plant import planted
-from softmark.verdict.values import flatten, is_numeric, map_tensors, size_of, tensor_of
+from softmark.verdict.values import map_tensors, size_of
 
 _TIMES = 4
 """A call may ask for so many times what the reference's own functions were asked for."""
 _EXCEPTIONS = (ValueError, TypeError, IndexError, KeyError, NotImplementedError, AssertionError, ArithmeticError)
-_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-_SMALL = 16
-"""Sizes up to this are never too large."""
-
-
-@dataclass
-class _Use:
-    """The use that a call makes of earlier functions, or may make of them."""
-
-    calls: int = 0
-    gradients: int = 0
-    bytes: int = 0
-    largest: int = _SMALL
-
-    def note(self, *values: Any) -> None:
-        """Count the bytes of values, and remember the largest number in them that may be a size."""
-        self.bytes += size_of(values)
-        self.largest = max(self.largest, *map(_largest, values))
-
-    def allows(self, used: _Use) -> bool:
-        """Return whether another use stays within this one."""
-        pairs = zip(astuple(used), astuple(self), strict=True)
-        return all(one <= most for one, most in pairs)
 
 
 class Answering:
@@ -77,7 +55,7 @@ class Answering:
         self._targets: dict[str, Any] = {n: t for n in names if _may_ask(t := getattr(reference, n, None))}
         self._counted = [(target, _counted(target, lambda: self._needed)) for target in self._targets.values()]
         self._mirror = SubmissionModule(reference, Guard(()))
-        self._needed, self._allowed, self._used = _Use(), _Use(), _Use()
+        self._needed, self._allowed, self._used = Use(), Use(), Use()
         self.asked: set[str] = set()
         """The names that were asked for since `begin`."""
 
@@ -91,10 +69,31 @@ class Answering:
         self.asked = set()
         self._mirror.forget_handles()
 
-    def expect(self, call: Call, lent: Mapping[str, Lent]) -> None:
-        """Have the reference make a call of the test, to know what the student's code may ask for in it."""
+    def expect(self, call: Call, lent: Mapping[str, Lent], frame: bytes) -> None:
+        """Have the reference make a call of the test, to know what the student's code may ask for in it.
+
+        What is known of the same call of an earlier submission is not found out again. `frame` is the packed call.
+        """
+        self._used = Use()
+        key = self._key(call, lent, frame)
+        allowed = MEMORY.find(key)
+        if not isinstance(allowed, Use):
+            allowed = self._measured(call, lent)
+            MEMORY.keep(key, allowed, OF_A_USE)
+        self._allowed = allowed
+
+    def _key(self, call: Call, lent: Mapping[str, Lent], frame: bytes) -> tuple[Any, ...] | None:
+        """Return all that the use in a call depends on; None for a call that gets, makes or changes an object."""
+        target = vars(self._mirror.module).get(call.target) if isinstance(call.target, str) else None
+        of_objects = any(type(value) is Handle for value in (*call.args, *call.kwargs.values()))
+        if lent or of_objects or type(target) is not FunctionType or call.method is not None:
+            return None
+        return target, *self._targets.items(), digest(frame)
+
+    def _measured(self, call: Call, lent: Mapping[str, Lent]) -> Use:
+        """Return the use of earlier functions that is allowed in a call."""
         self._mirror.stand_ins = _AtHand(lent)
-        self._used, self._needed = _Use(), _Use()
+        self._needed = Use()
         self._needed.note(call.args, call.kwargs)
         inputs = self._needed.bytes
         plainly = structs.replace(call, how="plain") if call.how in ("count_ops", "on_meta") else call
@@ -106,7 +105,7 @@ class Answering:
         needed, calls = self._needed, max(self._needed.calls, 1)
         gradients = calls if call.how == "vjp" else needed.gradients
         most = max(needed.bytes, 2 * inputs)
-        self._allowed = _Use(_TIMES * calls, _TIMES * gradients, _TIMES * most, _TIMES * needed.largest)
+        return Use(_TIMES * calls, _TIMES * gradients, _TIMES * most, _TIMES * needed.largest)
 
     def answer(self, ask: Ask, number: int) -> Answered:
         """Return the answer to a question. Raise StudentFailure if nothing like it may be asked."""
@@ -114,17 +113,20 @@ class Answering:
         if target is None:
             raise failure_texts.malformed("it asks for a function that has no stand-in")
         used = self._used
-        used.note(ask.args, ask.kwargs, ask.cotangents)
-        if ask.of is not None:
-            used.note(ask.of.args, ask.of.kwargs, ask.of.state)
-        used.calls += ask.cotangents is None
-        used.gradients += ask.cotangents is not None
+        calls = used.calls + (ask.cotangents is None)
+        key = target, number, calls, digest(wire.pack(ask_value(number, ask)))
+        known = MEMORY.find(key)
+        question = known.question if isinstance(known, KnownAnswer) else Use.of(ask)
+        used.add(question)
         self._require_bounds()
         self.asked.add(ask.name)
-        answered = _answered(target, ask, number, number + used.calls)
-        used.bytes += size_of(answered.value)
+        if not isinstance(known, KnownAnswer):
+            answered = _answered(target, ask, number, number + calls)
+            known = KnownAnswer(question, answered, size_of(answered.value))
+            MEMORY.keep(key, known, OF_A_USE + known.size)
+        used.bytes += known.size
         self._require_bounds()
-        return answered
+        return known.answered
 
     def _require_bounds(self) -> None:
         if not self._allowed.allows(self._used):
@@ -188,7 +190,7 @@ def _methods(cls: type) -> list[str]:
     return [name for name, value in vars(cls).items() if type(value) is FunctionType and not name.startswith("_")]
 
 
-def _counted(target: Any, use: Callable[[], _Use]) -> Any:
+def _counted(target: Any, use: Callable[[], Use]) -> Any:
     """Return a function or class of the reference that counts its use in what `use` gives at that time."""
 
     def counted(function: Callable[..., Any], state: Callable[[Any], Any] = lambda args: None) -> Callable[..., Any]:
@@ -266,20 +268,6 @@ def _new(cls: type, args: list[Any], kwargs: Mapping[str, Any]) -> dict[str, Any
         "parameters": {name: tensor.detach() for name, tensor in module.named_parameters()},
         "buffers": dict(module.named_buffers()),
     }
-
-
-def _largest(value: Any) -> int:
-    """Return the largest number in a value that may be a size: an integer, or the length of an axis."""
-    largest = 0
-    for leaf in (leaf for _, leaf in flatten(value)):
-        if type(leaf) is int:
-            largest = max(largest, abs(leaf))
-        elif is_numeric(leaf):
-            numbers = tensor_of(leaf)
-            largest = max(largest, *numbers.shape, 0)
-            if numbers.numel() and numbers.dtype in _INTEGERS:
-                largest = max(largest, int(numbers.max()), -int(numbers.min()))
-    return largest
 
 
 def _name_of(error: Exception) -> str:

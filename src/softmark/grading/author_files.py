@@ -1,8 +1,8 @@
-"""Imports the named mistakes and equivalents of a homework.
+"""Loads the named mistakes and equivalents of a homework.
 
-Mistakes stand in `mistakes.py` and in every file of `mistakes/`, equivalents in `equivalents.py` and `equivalents/`.
-The files are read in the order of their names. A file beside them can hold what several of them use; it is imported as
-`graders.<hw>.<file>`.
+Mistakes stand in `mistakes.toml` and in every file of `mistakes/`, equivalents in `equivalents.py` and `equivalents/`.
+Mistakes may be written in Python, too. The files are read in the order of their names. A file beside them can hold what
+several of them use; it is imported as `graders.<hw>.<file>`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from traceback import extract_tb
 from types import ModuleType
 
 from softmark.course.homework import Homework
+from softmark.grading.edited_mistakes import EditsOfReference
 from softmark.records.errors import ConfigError
 from softmark.verdict.mistakes import Mistake, Registry, collecting
 
@@ -38,18 +39,22 @@ class MistakesOnDemand(Registry):
 def load_mistakes(homework: Homework, kinds: tuple[str, ...] = ("mistakes", "equivalents")) -> Registry:
     """Return the named mistakes and equivalents of a homework. Raise ConfigError if one cannot be imported."""
     registry = Registry()
+    edits = EditsOfReference(homework)
     with collecting(registry):
         for kind in kinds:
             for file in _files(homework, kind):
-                imported(file, homework)
+                if file.suffix == ".py":
+                    imported(file, homework)
+                    continue
+                for mistake in edits.mistakes(file):
+                    registry.add(mistake)
     return registry
 
 
 def _files(homework: Homework, kind: str) -> Iterator[Path]:
-    single = homework.folder / f"{kind}.py"
-    if single.is_file():
-        yield single
-    yield from sorted((homework.folder / kind).glob("*.py"))
+    forms = (".py", ".toml") if kind == "mistakes" else (".py",)
+    yield from (file for form in forms if (file := homework.folder / f"{kind}{form}").is_file())
+    yield from sorted(file for file in (homework.folder / kind).glob("*") if file.suffix in forms)
 
 
 def imported(file: Path, homework: Homework) -> ModuleType:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import math
 import traceback
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -55,8 +56,15 @@ class CaseRun:
     """Earlier parts in whose place the reference answered."""
     same_slip_as: tuple[str, ...] = ()
     """Earlier parts whose named slip the answer repeats."""
+    charged: bool = False
+    """True if it earns nothing, because its part changes inputs in place."""
+    answers: int = 0
+    """The number of answers that it has received."""
     causes: tuple[Cause, ...] | None = None
     """The causes of the wrong answers of its test, once all tests of the part have run; None before."""
+    irregular: frozenset[str] = frozenset()
+    """Codes of failures, of which no regularity is told: the wrong answers of the part are not all regular in the same
+    way."""
 
     @property
     def errors(self) -> list[BaseException]:
@@ -74,7 +82,9 @@ class CaseRun:
         return [self.settled(error.verdict) for error in self.errors if isinstance(error, Failed)]
 
     def settled(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with the causes that hold for the whole part, if these are known."""
+        """Return a verdict as it is told: with the causes and the regularities of the whole part."""
+        if verdict.code in self.irregular:
+            verdict = verdict.without_clause()
         if self.causes is None or not verdict.diagnosed:
             return verdict
         return msgspec.structs.replace(verdict, causes=self.causes, diagnosed=bool(self.causes))
@@ -108,6 +118,21 @@ class CaseRun:
         """True if the student's failure costs marks."""
         return bool(self.unfit) or (self.fault is None and _share(self) < FULL)
 
+    @property
+    def may_be_excused(self) -> bool:
+        """True if it lost marks or may yet, for inputs that were changed."""
+        return self.lost_marks or bool(self.context.changed)
+
+    def charge(self, failure: Failed) -> None:
+        """Have the case fail and earn nothing, whatever its test says."""
+        self.raised[-1] = failure
+        self.charged = True
+
+    @property
+    def answers_wrongly(self) -> bool:
+        """True if the student's failure costs marks, and is more than an exception of the student's code."""
+        return self.lost_marks and any(verdict.category is not Category.ERROR for verdict in self.verdicts)
+
     def bettered(self, again: CaseRun, given: tuple[str, ...], same_slip_as: tuple[str, ...]) -> CaseRun:
         """Return the run with what went right in another one, in which earlier parts were right.
 
@@ -115,6 +140,9 @@ class CaseRun:
         """
         if again.fault is not None:
             return self
+        if not self.lost_marks:
+            clean = not again.failed and not again.context.changed
+            return replace(again, given=given, same_slip_as=same_slip_as) if clean else self
         if not again.failed:
             better = again
         elif not self.unfit and self.subtests == again.subtests:
@@ -170,6 +198,8 @@ def _judged(run: CaseRun) -> CaseResult:
 
 def _share(run: CaseRun) -> Fraction:
     """Return what the case earns: what the test set itself, else the mean of its subtests, else all or nothing."""
+    if run.charged:
+        return Fraction(0)
     chosen = run.setters.share(run.spec) if run.setters is not None else None
     if chosen is not None:
         return chosen
@@ -240,23 +270,26 @@ def _verdict_of_error(error: BaseException, subtest: str, run: CaseRun) -> Verdi
 
 
 def name_part(runs: Sequence[CaseRun], registry: Registry) -> None:
-    """Give each run of one part the causes that hold for its test."""
+    """Give each run of one part the causes that hold for its test, and the regularities that hold for the part."""
     tests: dict[str, list[CaseRun]] = {}
     for run in runs:
         tests.setdefault(run.spec.nodeid, []).append(run)
+    kinds = {(verdict.code, verdict.regularity) for run in runs for verdict in run.verdicts if verdict.regularity}
+    irregular = frozenset(code for code, count in Counter(code for code, _ in kinds).items() if count > 1)
     shared = _causes(runs, runs, registry)
     for own in tests.values():
         causes = shared or _causes(own, runs, registry)
         for run in own:
             run.causes = causes
+            run.irregular = irregular
 
 
 def _causes(failed: Sequence[CaseRun], part: Sequence[CaseRun], registry: Registry) -> tuple[Cause, ...]:
     """Return what explains these failures and is not contradicted by the rest of the part."""
-    passed = [check for run in part for check in run.context.checks if check.category is None]
+    checks = [check for run in part for check in run.context.checks]
     raised = [expected for run in part for expected in run.context.raised]
     verdicts = [verdict for run in failed for verdict in run.verdicts]
-    causes = common_causes(verdicts, passed, registry, raised)
+    causes = common_causes(verdicts, checks, registry, raised)
     return tuple(cause for cause in causes if cause.direct) or causes
 
 

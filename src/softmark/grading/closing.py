@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from softmark.grading.listings import listings_of
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.grading.student import own_frames
 from softmark.intake.model import COUNTED
@@ -29,6 +30,7 @@ def closed(result: Result, session: StudentSession, assumed: Iterable[str], seco
         result,
         notes=(*result.notes, *_notes(result, session)),
         staff_notes=(*result.staff_notes, *_staff_notes(session, assumed)),
+        listings=listings_of(result, session.handed, session.homework),
         printed=Excerpt(stdout=out, stderr=err),
         seconds=seconds,
         cpu_seconds=session.cpu_seconds,

@@ -47,6 +47,11 @@ class LostMarks:
             causes = (cause for run in lost for verdict in run.verdicts for cause in verdict.causes)
             self._mistakes[part] = frozenset(name for cause in causes for name in cause.mistakes)
 
+    def functions(self, homework: Homework) -> set[str]:
+        """Return the functions and classes of the parts that have lost marks, or of which not all tests are run."""
+        wrong = {*self._mistakes, *self._not_run}
+        return {name.partition(".")[0] for p in homework.parts if p.number in wrong for name in p.functions}
+
     def excuse(self, homework: Homework, number: str) -> Excuse | None:
         """Return what may excuse failures of a part; None if nothing does. Parts that were not run are noted."""
         part = next(known for known in homework.parts if known.number == number)
@@ -67,6 +72,15 @@ class Excuse:
     functions: dict[str, str]
     slips: dict[str, str]
 
+    def repeatable(self, registry: Registry | None) -> tuple[Mistake, ...]:
+        """Return the mistakes that an answer may repeat."""
+        return tuple(m for m in registry.mistakes if m.name in self.slips) if registry is not None else ()
+
+    def answering(self, homework: Homework) -> Answering | None:
+        """Return the reference's answers for the earlier functions; None if there is no reference."""
+        reference = imported_reference(homework)
+        return Answering(reference, tuple(self.functions)) if reference is not None else None
+
 
 def judge_again(
     failed: Sequence[tuple[pytest.Item, CaseRun]],
@@ -77,12 +91,11 @@ def judge_again(
     run_again: RunAgain,
 ) -> Iterator[CaseRun]:
     """Yield each run that lost marks, or a better one in which earlier parts are right."""
-    reference = imported_reference(homework)
-    if reference is None or not session.can_be_asked:
+    answering = excuse.answering(homework)
+    if answering is None or not session.can_be_asked:
         yield from (run for _, run in failed)
         return
-    slips = tuple(m for m in registry.mistakes if m.name in excuse.slips) if registry is not None else ()
-    answering = Answering(reference, tuple(excuse.functions))
+    slips = excuse.repeatable(registry)
     with session.stand_ins(answering):
         for item, run in failed:
             if session.out_of_time:

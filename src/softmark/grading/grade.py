@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 
@@ -15,13 +15,16 @@ import msgspec
 import pytest
 
 from softmark.course.pending import finished_test, pending
-from softmark.course.testspecs import TestSpec, base_nodeid
+from softmark.course.testspecs import TestSpec, base_nodeid, case_id
 from softmark.grading.case_run import CaseRun, explained, faulty, not_judged
+from softmark.grading.changed_inputs import charge_changes
 from softmark.grading.closing import closed, not_loadable
 from softmark.grading.collected_tests import Tests
 from softmark.grading.excuses import Excuse, LostMarks, judge_again
 from softmark.grading.job import Job
+from softmark.grading.origins import with_origins
 from softmark.grading.own_time import OwnTime, naming, running
+from softmark.grading.repairs import FailedPart, RepairSearch
 from softmark.grading.repeat import repeat
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
 from softmark.intake.model import SubmittedFiles
@@ -34,7 +37,7 @@ from softmark.records.result import (
     TestResult,
     grader_error,
 )
-from softmark.records.verdict import Category, Verdict
+from softmark.records.verdict import Category, Repair, Verdict
 from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.wire.protocol import UsedDevice
@@ -64,7 +67,7 @@ class Conditions:
 def judge_case(tests: Tests, item: pytest.Item, session: StudentSession) -> CaseRun:
     """Run one case. A failure counts only in a worker that ran nothing but this part; else the case is run again."""
     run = _run_case(tests, session, item)
-    if run.failed and not (session.pure or tests.public):
+    if (run.failed or run.context.changed) and not (tests.public or (session.pure and run.context.described)):
         session.renew()
         run = _run_case(tests, session, item)
     for error in run.errors:
@@ -94,7 +97,10 @@ def _run_case(tests: Tests, session: StudentSession, item: pytest.Item, slips: t
         item.nodeid,
         seed_of(item.nodeid),
         mistakes=tests.mistakes,
+        # what fails with stand-ins keeps its first words
+        described=counts and session.describing and session.answering is None,
         naming=counts and session.naming and spec.nodeid not in session.unexplained,
+        pairs=session.pairs[spec.part],
         steady=not counts or spec.nodeid in session.steady,
         before_mistake=session.own_time.begin_anew,
         slips=slips,
@@ -108,6 +114,7 @@ def _run_case(tests: Tests, session: StudentSession, item: pytest.Item, slips: t
         tests.runner.run_case(item, run, session)
         if tests.repeats is not None:
             tests.repeats.learn(item.nodeid, run, session)
+    run.answers = session.answers
     return run
 
 
@@ -138,7 +145,7 @@ def _judge_cases(
     failed = []
     for item in items:
         run = judge_case(tests, item, session)
-        if excuse is not None and run.lost_marks:
+        if excuse is not None and run.may_be_excused:
             failed.append((item, run))
         else:
             yield run
@@ -154,6 +161,7 @@ def grade_part(
     job: Job,
     lost: LostMarks,
     *,
+    search: RepairSearch | None = None,
     progress: bool = False,
 ) -> Iterator[tuple[TestResult, ...]]:
     """Yield the results of one part's tests, when all have run and their mistakes are named. Note in `lost` how it did.
@@ -169,7 +177,8 @@ def grade_part(
 
     def in_time() -> Iterator[pytest.Item]:
         for spec in specs[::step]:
-            if not session.out_of_time:
+            told = job.until_wrong and any(run.answers_wrongly for group in runs.values() for run in group)
+            if not (session.out_of_time or told):
                 yield from (item for item in cases[spec][::step] if not _is_endless(item, job))
 
     excuse = None if tests.public else lost.excuse(tests.homework, specs[0].part)
@@ -180,16 +189,51 @@ def grade_part(
     for group in runs.values():
         group.sort(key=lambda run: run.spec.cases.index(run.name))  # whichever ran first
     part = [run for group in runs.values() for run in group]
+    if not tests.public:
+        charge_changes(tests.homework, specs[0].part, part)
     what = naming(specs[0].part)
     if what not in job.endless:
         session.own_time.begin(what)
         tests.name_part(part)
     elif any(run.failed for run in part):  # a failure may be worth something by its name
         raise GraderFault(f"{what} {_ENDLESS}")
+    distrusted = lost.functions(tests.homework)
     lost.note(specs[0].part, part)
-    yield tuple(
+    results = tuple(
         _test_result(spec, group) if group or not cases[spec] else _not_run(spec) for spec, group in runs.items()
     )
+    repair = _repair(tests, runs, search, excuse, distrusted) if search is not None else None
+    yield tuple(_with_repair(result, repair) for result in results)
+
+
+def _repair(
+    tests: Tests,
+    runs: Mapping[TestSpec, Sequence[CaseRun]],
+    search: RepairSearch,
+    excuse: Excuse | None,
+    distrusted: Collection[str],
+) -> Repair | None:
+    """Return the line where a small edit makes all tests of a part pass, if they have no other explanation."""
+    part = next(known for known in tests.homework.parts if known.number == next(iter(runs)).part)
+    judged = [run for group in runs.values() for run in group]
+    items = {(spec, case_id(item)): item for spec in runs for item in tests.items.get(spec.nodeid, ())}
+    if len(items) != len(judged) or not search.is_wanted:
+        return None
+    slips = excuse.repeatable(tests.mistakes) if excuse is not None else ()
+    cases = [items[run.spec, run.name] for run in judged]
+    failed = FailedPart(part, judged, cases, distrusted=frozenset(distrusted))
+    if excuse is not None:
+        distrusted = frozenset(distrusted) - excuse.functions.keys()
+        failed = replace(failed, distrusted=distrusted, answering=partial(excuse.answering, tests.homework))
+    own = {name.partition(".")[0] for name in part.functions}
+    if not failed.is_unexplained or not own.isdisjoint(distrusted):
+        return None
+    return search.repair(failed, lambda session, item: _run_case(tests, session, item, slips))
+
+
+def _with_repair(result: TestResult, repair: Repair | None) -> TestResult:
+    wrong = result.outcome is Outcome.FAILED and result.verdicts
+    return msgspec.structs.replace(result, repair=repair) if wrong and repair is not None else result
 
 
 def _is_endless(item: pytest.Item, job: Job) -> bool:
@@ -220,6 +264,8 @@ def grade_submission(tests: Tests, conditions: Conditions, job: Job, *, progress
         unclosed = _close(session)
         conditions.own_time.stop()
     result = msgspec.structs.replace(result, staff_notes=(*result.staff_notes, *unclosed))
+    if not tests.public:
+        result = with_origins(result, job.files, tests.homework)
     yield closed(result, session, lost.assumed, time.monotonic() - start)
 
 
@@ -243,12 +289,13 @@ def _graded_parts(
     tests: Tests, session: StudentSession, job: Job, lost: LostMarks, result: Result, progress: bool
 ) -> Iterator[Result]:
     session.load()
+    search = RepairSearch(tests.homework, session) if job.repairs and not tests.public else None
     for part, group in groupby(tests.specs, key=lambda spec: spec.part):
         if job.parts and part not in job.parts:
             continue
         specs = tuple(group)
         try:
-            for finished in grade_part(tests, specs, session, job, lost, progress=progress):
+            for finished in grade_part(tests, specs, session, job, lost, search=search, progress=progress):
                 result = result.with_test(*finished)
                 yield result
         except (SandboxLost, NotLoadable):

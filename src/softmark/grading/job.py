@@ -25,6 +25,11 @@ class Job(msgspec.Struct, frozen=True):
 
     parts: tuple[str, ...] = ()
     """The parts whose tests are run; all of them if none is named. `verify` asks only those that can tell."""
+    until_wrong: bool = False
+    """True if a wrong answer that costs marks ends its part: `mutate` and the table of `verify` need no more."""
+
+    repairs: bool = False
+    """True if the line is looked for where no named mistake explains a failure (repairs.py)."""
 
     def result(self, pending: Result) -> Result:
         """Return the result of this submission before its first test; the final one if it is refused."""
@@ -46,7 +51,7 @@ def read_job(entry: Entry, homework: Homework) -> Job:
             files = replace(files, refusal=str(refusal))
     name = ", ".join(student.name or student.id for student in entry.submission.students) or entry.id
     file = files.main or homework.file
-    return Job(msgspec.structs.replace(entry.submission, name=name, file=file, sha256=sha256), files)
+    return Job(msgspec.structs.replace(entry.submission, name=name, file=file, sha256=sha256), files, repairs=True)
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -56,14 +56,15 @@ class PytestRunner:
     def __init__(self, config: pytest.Config) -> None:
         self._session: StudentSession | None = None
         self.subtests_of: dict[str, list[pytest.SubtestReport]] = {}
-        """pytest's reports on the subtests in the last run of each case, by its node id."""
+        """pytest's reports on the subtests in the last run of each case that is described, by its node id."""
         self._run: CaseRun | None = None
         config.pluginmanager.register(self, "softmark-runner")
 
     def run_case(self, item: pytest.Item, run: CaseRun, session: StudentSession) -> None:
         """Run a case against a submission, as pytest does, fixtures and all; note in `run` what comes of it."""
         self._session, self._run = session, run
-        self.subtests_of.pop(item.nodeid, None)
+        if session.describing:
+            self.subtests_of.pop(item.nodeid, None)
         item.config.stash[failed_subtests_key].clear()  # what an earlier run of the case has left
         run.name = case_id(item)
         run.context.body = getattr(item.obj, "__code__", None) if isinstance(item, pytest.Function) else None
@@ -102,8 +103,8 @@ class PytestRunner:
     @pytest.fixture
     def subtests(self, subtests: pytest.Subtests, request: pytest.FixtureRequest) -> pytest.Subtests:
         """Return pytest's own subtests. Their reports wait, because the case may have to be run again."""
-        if self._run is not None:
-            reports = self.subtests_of.setdefault(request.node.nodeid, [])
+        if self._run is not None and self._session is not None:
+            reports = self.subtests_of.setdefault(request.node.nodeid, []) if self._session.describing else []
             subtests._ihook = _HeldBack(request.node.ihook, reports, self._run)  # type: ignore[assignment]
         return subtests
 
@@ -143,7 +144,16 @@ class _Loop:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         self._runner = PytestRunner(config)
-        config.option.tbstyle = "value"  # tracebacks are not shown; rendering them costs more than a test
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> pytest.TestReport:
+        """Return a report without words. Nobody reads it, and to find words for a failure takes longer than a test."""
+        error = call.excinfo.value if call.excinfo is not None else None
+        skipped = isinstance(error, pytest.skip.Exception)
+        outcome: Literal["passed", "skipped", "failed"]
+        outcome = "passed" if error is None else "skipped" if skipped else "failed"
+        when: Any = call.when  # never "collect": a test runs
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, when)
 
     def pytest_exception_interact(self, call: pytest.CallInfo[Any], report: object) -> None:
         if isinstance(report, pytest.CollectReport) and call.excinfo is not None and self.error is None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -25,6 +25,7 @@ from softmark.course.homework import Homework
 from softmark.grading.advice import advised
 from softmark.grading.answering import Answering, Lending
 from softmark.grading.cells import CellReport, require_a_part
+from softmark.grading.load_request import load_request, mentions
 from softmark.grading.own_time import OwnTime
 from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Allowed, Level, Limits, Spent, of_the_whole
@@ -32,9 +33,10 @@ from softmark.records.verdict import Category, Code
 from softmark.sandbox import failure_texts
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.isolation import Sandbox
-from softmark.sandbox.student_process import Capture, StudentProcess
-from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, Cells, Load, Loaded, Rule, UsedDevice
+from softmark.sandbox.student_process import Capture, StudentProcess, packed
+from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, UsedDevice
 from softmark.verdict.callee import Lent
+from softmark.verdict.context import Packing, PairsOfPart
 
 _TIMEOUTS_PER_PART = 2  # after so many, the rest of the part is not tried, because each try costs its whole limit
 _WAITS = 2  # after it has waited for so many whole limits, a submission may hardly wait any more: right code never does
@@ -70,8 +72,12 @@ class StudentSession:
         """The report on the cells of a notebook."""
         self.naming = True
         """True if the mistakes behind wrong answers are looked for."""
+        self.describing = True
+        """True if somebody reads the words of a failure."""
         self.unexplained: set[str] = set()
         """Tests with a wrong answer that no named mistake explains. So no mistake can explain the whole test."""
+        self.pairs: dict[str, PairsOfPart] = defaultdict(PairsOfPart)
+        """The search for pairs of mistakes, by part."""
         self.steady: set[str] = set()
         """Tests with a wrong answer that a second call gave, too: further answers of theirs are not random."""
         self.cpu_seconds = 0.0
@@ -87,13 +93,13 @@ class StudentSession:
         """The answers to stand-ins, while the worker has stand-ins for earlier parts."""
         self.handed = handed
         self._sandbox, self._limits = sandbox, limits
-        self._deadline = deadline
-        self._device = device
+        self._deadline, self._device = deadline, device
         self._process: StudentProcess | None = None
         self._unloadable: StudentFailure | None = None
         self._part, self._seed, self._shown = "", 0, False
         self._seeded = False
         """True if the process has been seeded for the present test."""
+        self.asked: list[Call] = []  # by the present test
         self._ran: set[tuple[str, bool]] = set()
         """Of each test that the worker has run, its part and whether all of it is shown to students."""
         self.own_time = own_time or OwnTime()
@@ -111,7 +117,7 @@ class StudentSession:
         A process that has ended is replaced, and so is one that the kernel might end in the midst of the test.
         """
         self._part, self._seed, self._shown = part, seed_of(test_id), shown
-        self.pure, self.answers, self._seeded = True, 0, False
+        self.pure, self.answers, self._seeded, self.asked = True, 0, False, []
         if self._process is not None and not (self._process.alive and self._has_time_for_a_test(self._process)):
             self.renew()
         self._of_the_test = Spent()
@@ -125,8 +131,8 @@ class StudentSession:
 
     def of_another(self, handed: SubmittedFiles) -> StudentSession:
         """Return a session of another submission, in the same sandbox and with the same limits."""
-        settings = (self._deadline, self._device, self._whole_seconds, self.own_time)
-        return StudentSession(self._sandbox, handed, self.homework, self._limits, *settings)
+        settings = self._limits, self._deadline, self._device, self._whole_seconds, self.own_time
+        return StudentSession(self._sandbox, handed, self.homework, *settings)
 
     def renew(self) -> None:
         """End the worker; the next call starts a fresh one."""
@@ -164,8 +170,7 @@ class StudentSession:
 
     def printed(self) -> tuple[str, str]:
         """Return the beginning and the end of what the code printed to stdout and to stderr, in all its processes."""
-        out, err = self._printed
-        return out.text(), err.text()
+        return self._printed[0].text(), self._printed[1].text()
 
     def load(self) -> None:
         """Make sure that a process has loaded the submission; NotLoadable with the reason if that fails."""
@@ -190,13 +195,13 @@ class StudentSession:
         process = self._start()
         homework = self.homework
         stand_ins = self.answering.stand_ins if self.answering is not None else ()
-        request = Load(self.handed.main, self._rules(), self._cells(), self._device, homework.wanted, stand_ins, id=1)
+        request = load_request(self.handed, homework, self._device, stand_ins)
         self._process = process
         try:
             with self._timed(process, Spent()):
                 limit = min(self._limits.import_seconds, max(self._whole_left, 0.0))
                 loaded = process.ask(request, Allowed.of(limit, self._time_left()))
-            self.mentions = _mentions(loaded, self.handed, homework)
+            self.mentions = mentions(loaded, self.handed, homework)
             self.cells = CellReport.told(loaded, self.handed, homework.wanted, homework.packages)
             require_a_part(loaded.names, self.handed, homework, self.cells)
         except StudentFailure as failure:
@@ -205,21 +210,31 @@ class StudentSession:
         self._seeded = False  # a new process has not been seeded, wherever in a test it was started
         return None
 
-    def call(self, call: Call, expected_bytes: int = 0, lent: Mapping[str, Lent] | None = None) -> CallResult:
+    def call(
+        self,
+        call: Call,
+        expected_bytes: int = 0,
+        lent: Mapping[str, Lent] | None = None,
+        packing: Packing = lambda key, pack: pack(),
+    ) -> CallResult:
         """Return the reply to one call of the present test. Raise StudentFailure if there is no answer.
 
         `expected_bytes` is the size of the right answer, 0 if it is not known. `lent` has what the test lends for it.
+        `packing` may know the packed request of a key, which has all that differs between calls with these inputs.
         """
         process = self._ready()
+        self.asked.append(call)
         request = structs.replace(call, id=self._seed + self.answers, seed=None if self._seeded else self._seed)
-        if self.answering is not None:
-            self.answering.expect(request, lent or {})
         answer = partial(self._answer, process, lending=Lending(lent or {}), number=request.id)
         process.answer = answer if lent else None
         try:
-            reply = self._reply(process, request, expected_bytes)
+            key = request.target, request.method, request.how, request.id, request.seed
+            frame = packing(key, partial(packed, request))
+            if self.answering is not None:
+                self.answering.expect(request, lent or {}, frame)
+            reply = self._reply(process, request, frame, expected_bytes)
             while isinstance(reply, Ask):
-                reply = self._reply(process, request, expected_bytes, answer(reply))
+                reply = self._reply(process, request, frame, expected_bytes, answer(reply))
             return reply
         finally:
             self.answers += process.alive  # one that reports a failure counts, too
@@ -256,7 +271,7 @@ class StudentSession:
         return used + 2 * self._limits.cpu_seconds < self._limits.of_a_worker()
 
     def _reply(
-        self, process: StudentProcess, request: Call, expected_bytes: int, answer: Answered | None = None
+        self, process: StudentProcess, request: Call, frame: bytes, expected_bytes: int, answer: Answered | None = None
     ) -> CallResult | Ask:
         """Return the reply of the process to a request of the present test; StudentFailure if it gives none."""
         self._note_use()
@@ -264,7 +279,7 @@ class StudentSession:
         allowed = self._of_the_test.left_of(limit, whole, self._time_left(), may_wait=may_wait)
         try:
             with self._timed(process, self._of_the_test):
-                return process.ask(request, allowed, expected_bytes, self._limits.answer_mb * 1_000_000, answer)
+                return process.ask(request, allowed, expected_bytes, self._limits.answer_mb * 1_000_000, answer, frame)
         except StudentFailure as failure:
             if failure.category is Category.TIMEOUT:
                 self._timeouts[self._timed_part] += self.pure
@@ -326,23 +341,6 @@ class StudentSession:
 
     def _time_left(self) -> float:
         return math.inf if self._deadline is None else max(self._deadline - time.monotonic(), 0.1)
-
-    def _cells(self) -> Cells | None:
-        if not self.handed.cells:
-            return None
-        return Cells(self.handed.cells, frozenset(self.homework.wanted), self.homework.whole_notebook)
-
-    def _rules(self) -> tuple[Rule, ...]:
-        return tuple(Rule(rule.names, rule.ops, rule.functions) for rule in self.homework.forbidden)
-
-
-def _mentions(loaded: Loaded, handed: SubmittedFiles, homework: Homework) -> tuple[tuple[str, str, int], ...]:
-    """Return the forbidden names in the text that the worker reports, without those that are not there."""
-    forbidden = {name for rule in homework.forbidden for name in rule.names}
-    files = dict(enumerate(handed.loaded))
-    return tuple(
-        (name, files[index], line) for name, index, line in loaded.mentions if name in forbidden and index in files
-    )
 
 
 def seed_of(test_id: str) -> int:

@@ -8,6 +8,7 @@ process. A student's failure arrives as `Failed` with a verdict, so a test never
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -17,13 +18,14 @@ import torch
 
 from softmark.course.reference import as_called
 from softmark.grading.advice import advised
+from softmark.grading.changed_inputs import by_name, note_changed
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Code, CodeLine, Failed, Verdict
 from softmark.sandbox.failure_texts import NOT_AS_NAMED, known_class
 from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
-from softmark.sandbox.wire.protocol import Call, CallResult, CountResult, How, PlainResult, PullbackResult
+from softmark.sandbox.wire.protocol import Call, CallResult, ComputedResult, CountResult, How, PullbackResult
 from softmark.sandbox.worker.forbidden import UNSEEN
 from softmark.verdict.callee import Answer, Gradients, Lent, OpCount
 from softmark.verdict.context import current_test
@@ -65,6 +67,10 @@ class StudentFunction:
         """The names of its arguments in the handout; none if they are not known."""
         return self._session.homework.takes.get(self._callee, ())
 
+    def mentions(self, pattern: str) -> bool:
+        """Return whether the submission's text has something like this."""
+        return re.search(pattern, self._session.handed.text) is not None
+
     @property
     def defined_as(self) -> str | None:
         """The name by which any submission has this function; None for what belongs to an object."""
@@ -90,10 +96,8 @@ class StudentFunction:
 
     def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
         """Return the answer to a call, and the inputs that the call changed."""
-        done = self._ask(PlainResult, "plain", args, kwargs, watch=True)
-        inputs = [f"argument {position + 1}" for position in range(len(args))] + list(kwargs)
-        changed = {name: done.changed[name] for name in inputs if name in done.changed}
-        return Answer(self._wrap(done.value), changed)
+        done = self._ask(ComputedResult, "plain", args, kwargs)
+        return Answer(self._wrap(done.value), [name for name in by_name(args, kwargs) if name in done.changed])
 
     def vjp(self, args: Sequence[Any], kwargs: Mapping[str, Any], cotangent: Any) -> Gradients:
         done = self._ask(PullbackResult, "vjp", args, kwargs, cotangent=cotangent)
@@ -113,26 +117,27 @@ class StudentFunction:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         cotangent: Any = None,
-        watch: bool = False,
         expected_bytes: int = 0,
     ) -> _AnyResult:
         """Return the result of a call, which is of this class; raise Failed if the student's code gives none."""
         lent = _lent(args, kwargs)
         given = [_sent(value) for value in args], {name: _sent(value) for name, value in kwargs.items()}
-        call = Call(self._target, self._method, *given, how, watch, cotangent, lent=tuple(lent))
+        call = Call(self._target, self._method, *given, how, cotangent, lent=tuple(lent))
         try:
-            done = self._session.call(call, expected_bytes or current_test().expected_bytes, lent)
+            test = current_test()
+            done = self._session.call(call, expected_bytes or test.expected_bytes, lent, test.packing)
         except StudentFailure as failure:
-            session = self._session
-            known = advised(failure, session.handed, session.homework.packages, session.cells.lacking)
-            if how not in ("weights", "mode"):
-                known = self._signature(known, len(args), list(kwargs))
+            session, lacking = self._session, self._session.cells.lacking
+            known = advised(failure, session.handed, session.homework.packages, lacking, asked=session.asked)
+            known = self._signature(known, len(args), list(kwargs)) if how not in ("weights", "mode") else known
             raise Failed(verdict_of(known, self.name, self._session)) from None
         except NotLoadable as refusal:
             unloadable = replace(refusal.failure, fact=f"the file could not be loaded: {refusal.failure.fact}")
             raise Failed(verdict_of(unloadable, self.name, self._session)) from refusal
         if not isinstance(done, result):
             raise TypeError(f"a call of kind {how} gave a {type(done).__name__}")
+        if isinstance(done, ComputedResult):
+            note_changed(self, by_name(args, kwargs), done.changed)
         return done
 
     def _signature(self, failure: StudentFailure, count: int, keywords: list[str]) -> StudentFailure:

@@ -152,16 +152,10 @@ class EarlierAttempt:
 class Assignment:
     """The assignment, as the platform describes it."""
 
-    id: str = ""
-    course_id: str = ""
-    title: str = ""
-    released_at: datetime | None = None
     due_at: datetime | None = None
     late_due_at: datetime | None = None
     total_points: float | None = None
     """The score with the points that are given by hand."""
-    for_groups: bool = False
-    group_size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -170,7 +164,6 @@ class Metadata:
 
     id: str = ""
     created_at: datetime | None = None
-    method: str = ""
     users: tuple[Submitter, ...] = ()
     assignment: Assignment = Assignment()
     earlier: tuple[EarlierAttempt, ...] = ()
@@ -193,7 +186,6 @@ def read_metadata(path: Path) -> Metadata:
     return Metadata(
         id=top.text("id"),
         created_at=top.time("created_at"),
-        method=top.text("submission_method"),
         users=tuple(_student(user) for user in top.tables("users")),
         assignment=_assignment(top.table("assignment")),
         earlier=tuple(_earlier(one) for one in top.tables("previous_submissions")),
@@ -207,17 +199,10 @@ def _student(user: _Table) -> Submitter:
 
 
 def _assignment(about: _Table) -> Assignment:
-    size = about.number("group_size")
     return Assignment(
-        id=about.text("id"),
-        course_id=about.text("course_id"),
-        title=show(about.text("title")),
-        released_at=about.time("release_date"),
         due_at=about.time("due_date"),
         late_due_at=about.time("late_due_date"),
         total_points=about.number("total_points"),
-        for_groups=about.truth("group_submission"),
-        group_size=None if size is None else int(size),
     )
 
 

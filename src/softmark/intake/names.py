@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePath
 from types import MappingProxyType
@@ -134,12 +134,12 @@ def _escape(character: str) -> str:
 
 
 _ENDING = re.compile(r"(\.(?:py|ipynb))(?:\.txt|\.json)?$")
-_COPY_OF = re.compile(r"^(?:(?:copy|kopie) (?:of|von) )+")
+_COPY_OF = re.compile(r"^(?:(?:copy|kopie)_(?:of|von)_)+")
 _NUMBER = re.compile(
     r"(?:[ _-]*\(\d+\)"  # hw (1).py, as a browser names a second download
     r"|[ _-]+\d+"  # hw-1.py
     r"|[ _-]+(?:copy|kopie)"  # hw_copy.py, hw - Copy.py
-    r")+$"
+    r")$"
 )
 _GAP = re.compile(r"[ _-]+")
 
@@ -151,15 +151,21 @@ def ending(name: str) -> str:
 
 
 def is_slip(name: str, wanted: str) -> bool:
-    """Return True if somebody who wrote `name` meant `wanted`."""
-    return ending(name) == ending(wanted) and _bare(name) == _bare(wanted, numbered=False)
+    """Return True if somebody who wrote `name` meant `wanted`. A number may be the wanted name's own: hw_2 (1).py."""
+    return ending(name) == ending(wanted) and _stem(wanted) in _stems(_COPY_OF.sub("", _stem(name)))
 
 
-def _bare(name: str, numbered: bool = True) -> str:
-    stem = _COPY_OF.sub("", _ENDING.sub("", key(name).strip()))
-    if numbered:
-        stem = _NUMBER.sub("", stem)
-    return _GAP.sub("_", stem.strip())
+def _stems(stem: str) -> Iterator[str]:
+    """Yield what is left of a stem without one number or "copy" after the other."""
+    yield stem
+    while (shorter := _NUMBER.sub("", stem)) != stem:
+        stem = shorter
+        yield stem
+
+
+def _stem(name: str) -> str:
+    """Return a name without its ending, in which all gaps are alike."""
+    return _GAP.sub("_", _ENDING.sub("", key(name).strip()).strip())
 
 
 _MOMENT = re.compile(

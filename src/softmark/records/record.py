@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 _ALWAYS_SOUND = frozenset((bool, int, type(None)))
+_NOTHING: tuple[Any, ...] = ()
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -18,7 +19,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            if type(value) in _ALWAYS_SOUND or (type(value) is str and value.isascii()):
+            if value is _NOTHING or type(value) in _ALWAYS_SOUND or (isinstance(value, str) and value.isascii()):
                 continue  # most values are sound, and a class has millions of them
             sound = _sound(value, f"{type(self).__name__}.{name}")
             if sound is not value:
@@ -31,7 +32,7 @@ def _sound(value: Any, place: str) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{place} must be finite, not {value}")
     if isinstance(value, tuple):
-        if _are_sound_numbers(value):
+        if all(isinstance(member, Record) for member in value) or _are_sound_numbers(value):
             return value
         members = tuple(_sound(member, place) for member in value)
         unchanged = all(new is old for new, old in zip(members, value, strict=True))

@@ -14,7 +14,7 @@ import msgspec
 
 from softmark.records.points import shown, total
 from softmark.records.record import Record
-from softmark.records.verdict import Category, CodeLine, Verdict
+from softmark.records.verdict import Category, CodeLine, Listing, Repair, Verdict
 
 SCHEMA = 1
 
@@ -89,6 +89,8 @@ class TestResult(Record, frozen=True):
     score: float = 0.0
     outcome: Outcome = Outcome.NOT_RUN
     leaderboard: LeaderboardEntry | None = None
+    repair: Repair | None = None
+    """The line to look at, where no named mistake explains the failure."""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -246,6 +248,8 @@ class Result(Record, frozen=True):
     """The sum of the tests, without any deduction for lateness."""
     lateness: Lateness | None = None
     adjustment: Adjustment | None = None
+    listings: tuple[Listing, ...] = ()
+    """The student's functions behind the failures."""
     kept: float = 0.0
     """The mark of an earlier attempt if this one could not be graded. It counts unless this one is better."""
 

@@ -69,6 +69,27 @@ class Code(StrEnum):
     """A gradient is wrong, while the values may be right."""
 
 
+class Regularity(StrEnum):
+    """The way in which wrong numbers are regular. A sentence says it only if all wrong answers of the part agree."""
+
+    NONE = "none"
+    ZERO = "zero"
+    FACTOR = "factor"
+    SIGN = "sign"
+    OFFSET = "offset"
+    AXES = "axes"
+    REVERSED = "reversed"
+    SHIFTED = "shifted"
+    SUMS = "sums"
+    WRONG_ONES_ZERO = "wrong-ones-zero"
+    WRONG_ONES_SIGN = "wrong-ones-sign"
+    ONE_ROW = "one-row"
+    TRUTH = "truth"
+    """True and False are exchanged."""
+    OUTPUTS = "outputs"
+    """One output stands in the place of another."""
+
+
 class CodeLine(Record, frozen=True):
     """One line of the student's own code."""
 
@@ -81,6 +102,27 @@ class CodeLine(Record, frozen=True):
     def place(self) -> str:
         """Return file and line as an editor understands them; a notebook's cell is no file that one could open."""
         return f"{self.file}:{self.line}" if self.file.endswith(".py") else f"{self.file}, line {self.line}"
+
+
+class Listing(Record, frozen=True):
+    """Lines of a function in the student's file, as they were handed in; some may be left out between them."""
+
+    part: str
+    """The part in which it failed."""
+    file: str
+    numbers: tuple[int, ...]
+    lines: tuple[str, ...]
+    marked: tuple[int, ...] = ()
+    """Numbers of the lines that exceptions came from, or that a small edit would mend."""
+
+    def rows(self) -> tuple[tuple[int, str], ...]:
+        """Return the lines with their numbers; 0 stands where lines are left out."""
+        rows: list[tuple[int, str]] = []
+        for number, line in zip(self.numbers, self.lines, strict=True):
+            if rows and number != rows[-1][0] + 1:
+                rows.append((0, ""))
+            rows.append((number, line))
+        return tuple(rows)
 
 
 class Cause(Record, frozen=True):
@@ -96,6 +138,21 @@ class Cause(Record, frozen=True):
     """Share of the marks that an instructor gives although this mistake was made."""
     direct: bool = True
     """False if it is a mistake of a function that the checked one calls."""
+
+
+class Repair(Record, frozen=True):
+    """The line of a student's own code where a small edit makes all tests of the part pass."""
+
+    file: str
+    line: int
+    text: str
+    """The line as it was handed in."""
+    kind: str = ""
+    """The kind of slip; empty if the homework lets students know the line only."""
+    says: str = ""
+    """The sentence about the kind of slip, for students; empty as the kind is."""
+    edit: str = ""
+    """The edit itself, for staff only."""
 
 
 class Picture(Record, frozen=True):
@@ -126,6 +183,10 @@ class Verdict(Record, frozen=True):
     """Class name of the student's exception, if it raised one."""
     diagnosed: bool = False
     """True if the named mistakes were tried on the answer; only then do empty `causes` say that none fits."""
+    regularity: str = ""
+    """A `Regularity` of wrong numbers; empty if there are no numbers, or too few to tell."""
+    clause: str = ""
+    """The part of the fact that says the regularity; empty if there is none."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -135,6 +196,11 @@ class Verdict(Record, frozen=True):
         if not self.code:
             msgspec.structs.force_setattr(self, "code", str(self.category))
 
+    def without_clause(self) -> Verdict:
+        """Return this verdict without the words about a regularity."""
+        fact = self.fact.replace(self.clause, "", 1) if self.clause else self.fact
+        return msgspec.structs.replace(self, fact=fact, regularity="", clause="")
+
 
 class Failed(AssertionError):
     """Raised by a check that does not hold. It carries the verdict; its text is the fact, which a student may read."""
@@ -142,3 +208,7 @@ class Failed(AssertionError):
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(verdict.fact)
         self.verdict = verdict
+
+    def saying(self, fact: str) -> Failed:
+        """Return this failure in other words. A test raises it where it knows more than the check that failed."""
+        return Failed(msgspec.structs.replace(self.verdict, fact=fact))

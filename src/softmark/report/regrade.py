@@ -69,10 +69,11 @@ class Regrade(Record, frozen=True):
     missing: tuple[Single, ...]
     same: int
     mean_old: float | None
-    """The number of students who have a mark in both."""
+    """The mean mark then of the students who have a mark in both; None if nobody has."""
     mean_new: float | None
+    """The mean mark now of the same students."""
     versions: tuple[Version, ...] = ()
-    """Return the software that has another version than before."""
+    """The software that has another version than before."""
 
     @property
     def identical(self) -> bool:
@@ -99,7 +100,7 @@ def compare(old: Iterable[Graded], new: Iterable[Graded]) -> Regrade:
 
 
 class _Software:
-    """Return the software that a class was graded by, each version once."""
+    """Notes the software that a class was graded by, each version once."""
 
     def __init__(self) -> None:
         self.versions: dict[str, set[str]] = defaultdict(set)

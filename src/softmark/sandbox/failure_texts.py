@@ -84,6 +84,8 @@ _OF_DEVICES = (
 )
 """Exceptions that torch raises because of a tensor's device, and what to tell of them."""
 
+_OF_DTYPE = re.compile(r"\"\w+\" not implemented for '\w+'", re.ASCII)
+
 _SIGNALS: dict[int, str] = {
     signal.SIGSEGV: "crashed with a segmentation fault (it touched memory that is not its own)",
     signal.SIGBUS: "crashed with a bus error (it touched memory that does not exist)",
@@ -149,10 +151,17 @@ def malformed(what: str) -> StudentFailure:
 def from_exception(raised: Raised) -> StudentFailure:
     """Return the failure of code that raised this exception."""
     of_device = _of_device(raised)
-    fact = _PLAIN_WORDS.get(raised.cls) or _cause(raised) or of_device or f"raised {class_name(raised)}"
+    if _OF_DTYPE.fullmatch(raised.message):  # torch's NotImplementedError is about a dtype, not about homework
+        return StudentFailure(Category.ERROR, named_only(raised), raised.message, raised, code=Code.EXCEPTION)
+    fact = _PLAIN_WORDS.get(raised.cls) or _cause(raised) or of_device or named_only(raised)
     detail = "" if raised.cls == "NotImplementedError" else message_of(raised, fact)
     code = _CODES.get(raised.cls, Code.WRONG_DEVICE if of_device else Code.EXCEPTION)
     return StudentFailure(Category.ERROR, fact, detail, raised, code=code)
+
+
+def named_only(raised: Raised) -> str:
+    """Return the sentence about an exception of which nothing is known but its class."""
+    return f"raised {class_name(raised)}"
 
 
 def _cause(raised: Raised) -> str | None:

@@ -17,6 +17,7 @@ from softmark.records.limits import Allowed
 from softmark.sandbox import failure_texts, wire
 from softmark.sandbox.failures import StudentFailure, UnsendableRequest
 from softmark.sandbox.wire import protocol
+from softmark.sandbox.wire.editing import EditPut, Propose, Proposed, PutEdit
 from softmark.sandbox.wire.protocol import (
     Answered,
     Ask,
@@ -39,6 +40,14 @@ OF_A_TENSOR = 1000
 _FACTS = 4_000_000
 
 
+def packed(request: Request) -> bytes:
+    """Return the frame of a request. Raise UnsendableRequest if it holds a value that cannot be sent."""
+    try:
+        return wire.pack(protocol.request_value(request))
+    except wire.Unsupported as refusal:
+        raise UnsendableRequest(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
+
+
 @dataclass(frozen=True)
 class Outgoing:
     """A request, the frame that it is sent as, and how many bytes its reply may have."""
@@ -54,17 +63,16 @@ class Outgoing:
         expected_bytes: int | None = None,
         spare_bytes: int = 0,
         answer: Answered | None = None,
+        frame: bytes = b"",
     ) -> Outgoing:
         """Return a packed request. `expected_bytes` is the size of the right answer, 0 if that is not known.
 
         None stands for a request that no test makes, such as to load the submission: its reply is a list of facts.
-        With an answer to what the request asked, this is sent, and the reply to the request goes on.
+        With an answer to what the request asked, this is sent, and the reply to the request goes on. `frame` is the
+        packed request, if the caller has it.
         """
-        try:
-            frame = wire.pack(protocol.request_value(request))
-            sent = frame if answer is None else wire.pack(protocol.request_value(answer))
-        except wire.Unsupported as refusal:
-            raise UnsendableRequest(f"the hidden test passes a value that cannot be sent: {refusal}") from refusal
+        frame = frame or packed(request)
+        sent = frame if answer is None else packed(answer)
         if expected_bytes is None:
             return cls(request, sent)
         most = _TIMES * max(expected_bytes, len(frame)) + spare_bytes
@@ -158,6 +166,7 @@ class StudentProcess(ABC):
         expected_bytes: int | None = ...,
         spare_bytes: int = ...,
         answer: Answered | None = ...,
+        frame: bytes = ...,
     ) -> CallResult | Ask: ...
     @overload
     def ask(
@@ -167,6 +176,10 @@ class StudentProcess(ABC):
     def ask(
         self, request: SelfTest, allowed: Allowed, expected_bytes: int | None = ..., spare_bytes: int = ...
     ) -> SelfTestResult: ...
+    @overload
+    def ask(self, request: Propose, allowed: Allowed) -> Proposed: ...
+    @overload
+    def ask(self, request: PutEdit, allowed: Allowed) -> EditPut: ...
     def ask(
         self,
         request: Request,
@@ -174,13 +187,15 @@ class StudentProcess(ABC):
         expected_bytes: int | None = None,
         spare_bytes: int = 0,
         answer: Answered | None = None,
+        frame: bytes = b"",
     ) -> DoneReply:
         """Return the reply to a request; raise StudentFailure if the student's code gives no answer.
 
         A call may ask. Its reply is then an Ask, and to ask the same again with the answer goes on with the call. A
-        process is ended if it does not reply in time, or if its reply breaks the rules.
+        process is ended if it does not reply in time, or if its reply breaks the rules. `frame` is the packed request,
+        if the caller has it.
         """
-        return self._reply(Outgoing.of(request, expected_bytes, spare_bytes, answer), allowed)
+        return self._reply(Outgoing.of(request, expected_bytes, spare_bytes, answer, frame), allowed)
 
     def _reply(self, outgoing: Outgoing, allowed: Allowed) -> DoneReply:
         try:

@@ -61,7 +61,7 @@ def rehearse() -> None:
     worker = Worker(os.getcwd(), SubmissionModule(module, Guard([_RULE])))
     q, k = torch.ones(2, 3), torch.ones(4, 3)
     with warnings.catch_warnings():
-        _answer(worker, Call(target="scores", args=[q, k], seed=1, watch=True))
+        _answer(worker, Call(target="scores", args=[q, k], seed=1))
         _answer(worker, Call(target="scores", args=[q.double(), k.double()], how="count_ops"))
         _answer(worker, Call(target="scores", args=[q, k], how="on_meta"))
         projection = _answer(worker, Call(target="Projection", args=[3])).value

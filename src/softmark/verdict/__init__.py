@@ -21,6 +21,7 @@ from softmark.verdict.call_properties import (
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule, lend
 from softmark.verdict.context import Check, TestContext, activate, current_test
 from softmark.verdict.draw import causal_mask, draw, draw_integers, padding_mask, random_mask, to_float32
+from softmark.verdict.extremes import agree_at_extremes
 from softmark.verdict.gradients import gradients_agree
 from softmark.verdict.in_turn import agree_in_turn
 from softmark.verdict.mistakes import (
@@ -71,6 +72,7 @@ __all__ = [
     "Verdict",
     "activate",
     "agree",
+    "agree_at_extremes",
     "agree_in_turn",
     "batch_independent",
     "causal",

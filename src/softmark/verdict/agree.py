@@ -9,9 +9,9 @@ import msgspec
 import torch
 
 from softmark.records.verdict import Category, Failed, Verdict
-from softmark.verdict.callee import Answer, StudentCallable, ask, named
+from softmark.verdict.callee import Answer, StudentCallable, ask, named, why_it_varies
 from softmark.verdict.compare import compare
-from softmark.verdict.context import current_test
+from softmark.verdict.context import NOT_DESCRIBED, current_test
 from softmark.verdict.expected import Expected, expected_for, numeric_leaves
 from softmark.verdict.naming import NAMEABLE, causes_of, repeated_slips
 from softmark.verdict.steps import note_step
@@ -28,7 +28,8 @@ def agree(got: StudentCallable | Any, want: Callable[..., Any] | Any, *args: Any
 
 
 def _agree_again(got: StudentCallable, expected: Expected) -> None:
-    _agree(got, expected, expected.args, expected.kwargs)
+    with current_test().repeating(expected.packed):
+        _agree(got, expected, expected.args, expected.kwargs)
 
 
 def _agree(got: Any, expected: Expected, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -43,17 +44,22 @@ def _agree(got: Any, expected: Expected, args: tuple[Any, ...], kwargs: dict[str
             case.raised.append(expected)
         raise
     found = compare(answer.value, expected)
-    verdict, double = found.verdict, expected.coarsest_input is torch.float64
-    if verdict is None:
+    double = expected.coarsest_input is torch.float64
+    if found.category is None:
         case.record(name, found.ratio, double=double, expected=expected)
         return
-    nameable = verdict.category in NAMEABLE
+    nameable = found.category in NAMEABLE
     if nameable and (slips := repeated_slips(answer.value, expected, case)):
         case.repeated.extend(slips)
         case.record(name, 0.0, double=double)
         return
-    case.record(name, found.ratio, verdict.category, double=double)
+    if not case.described:
+        raise Failed(Verdict(found.category, NOT_DESCRIBED))
     causes = causes_of(answer.value, expected, case) if nameable else None
+    tried = case.mistakes if causes is not None else None
+    case.record(name, found.ratio, found.category, double=double, expected=expected, tried=tried, causes=causes or ())
+    verdict = found.verdict
+    assert verdict is not None
     fact = verdict.fact
     if not causes:
         with case.expecting(expected.size):
@@ -72,7 +78,7 @@ def _besides(verdict: Verdict, got: Any, args: tuple[Any, ...], kwargs: dict[str
     case = current_test()
     if verdict.category is Category.VALUE and not case.steady and callable(got):
         if _is_random(got, args, kwargs, answer):
-            return "; a second call gives other values: is dropout active?"
+            return f"; a second call gives other values: {why_it_varies(got)}"
         case.steady = True
     return ""
 

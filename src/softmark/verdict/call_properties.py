@@ -33,11 +33,14 @@ def leaves_inputs(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
 def keeps_dtype(
     got: StudentCallable,
     *args: Any,
-    dtypes: Sequence[torch.dtype] = (torch.float32, torch.float64),
+    dtypes: Sequence[torch.dtype] = (torch.float64, torch.float32),
     output: int = 0,
     **kwargs: Any,
 ) -> None:
-    """Raise `Failed` unless inputs of each of the dtypes give an output of the same dtype."""
+    """Raise `Failed` unless inputs of each of the dtypes give an output of the same dtype.
+
+    float64 comes first: code that keeps a table of its first call then gives float64 for float32, too.
+    """
     for dtype in dtypes:
         cast = map_tensors((args, kwargs), lambda t, to=dtype: t.to(to) if t.is_floating_point() else t)
         answer = looked_at(got, cast[0], cast[1], output)
@@ -49,16 +52,17 @@ def keeps_dtype(
 def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
     """Raise `Failed` if the call does not work on another device: it must create no tensor on a fixed one.
 
-    The other device may be pretended. If code that works on the CPU raises there anything else than what torch raises
-    because of a tensor's device, this is not judged: the result says so, and it costs no marks.
+    Code that raises on the CPU as well fails with that exception. The other device may be pretended. If code that works
+    on the CPU raises there anything else than what torch raises because of a tensor's device, this is not judged: the
+    result says so, and it costs no marks.
     """
     try:
         value = got.on_meta(args, kwargs)
     except Failed as failure:
         if failure.verdict.category is not Category.ERROR:
             raise
+        ask(got, args, kwargs)  # what fails on the CPU, too, is no matter of devices
         if failure.verdict.code != Code.WRONG_DEVICE:
-            ask(got, args, kwargs)
             current_test().unfollowed.append(got.name)
             record(got, False)
             return

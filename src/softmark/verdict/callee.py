@@ -12,18 +12,18 @@ import torch
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The value that a call returned, and the new values of the inputs that it modified ("argument 1", "mask").
-
-    None stands for a modified input that is no tensor, or one of another shape.
-    """
+    """The value that a call returned, and the names of the inputs that it changed in place ("argument 1", "mask")."""
 
     value: Any
-    changed: Mapping[str, torch.Tensor | None] = field(default_factory=dict)
+    changed: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Gradients:
-    """A call's value and the gradients of <cotangent, value>; None where no gradient arrives."""
+    """A call's value and the gradients of <cotangent, value>; None where no gradient arrives.
+
+    `args` has one for each argument, and of an argument that is nested one for each value in it, in order.
+    """
 
     value: Any
     args: tuple[torch.Tensor | None, ...] = ()
@@ -119,6 +119,22 @@ def named(got: Any, text: str) -> str:
         return f"`{takes[position]}`" if position < len(takes) else found[0]
 
     return re.sub(r"\bargument (\d{1,3})\b", name, text)
+
+
+_RANDOM = r"rand|normal|uniform|bernoulli|multinomial|seed|empty"
+"""Words in the names of functions that give other numbers in each call."""
+
+
+def why_it_varies(got: Any) -> str:
+    """Return a question about a function that gives other values in a second call, as far as its text allows it."""
+    mentions: Callable[[str], bool] | None = getattr(got, "mentions", None)
+    if mentions is None:
+        return "is it random, as with dropout, or does it keep something from one call to the next?"
+    if mentions(r"[Dd]ropout"):
+        return "is dropout active?"
+    if mentions(_RANDOM):
+        return "does it draw random numbers, or leave an empty tensor unfilled?"
+    return "what does it keep from one call to the next?"
 
 
 def ask(got: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:

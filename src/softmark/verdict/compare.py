@@ -11,17 +11,18 @@ number for a real one. Nothing else may.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from operator import itemgetter
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 
-from softmark.records.verdict import Category, Picture, PictureRows, Verdict
+from softmark.records.verdict import Category, Picture, PictureRows, Regularity, Verdict
 from softmark.verdict import values
 from softmark.verdict.expected import Expected
 from softmark.verdict.patterns import of_shapes, of_values
@@ -97,12 +98,18 @@ _ENTRY = "entry {!r}"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The outcome of a comparison: how far the answer is off, and a verdict if it is wrong."""
+    """The outcome of a comparison: how far the answer is off, and what is most severely wrong with it."""
 
     ratio: float
     """The worst error over its tolerance, inf if it cannot be measured."""
-    verdict: Verdict | None = None
-    """The most severe thing that is wrong; None for a right answer."""
+    category: Category | None = None
+    """None for a right answer."""
+    describe: Callable[[], Verdict] | None = None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The most severe thing that is wrong, in words; None for a right answer. The words are made each time."""
+        return self.describe() if self.describe is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +128,15 @@ def compare(value: Any, expected: Expected, entry: str = _ENTRY) -> Comparison:
     """
     wrong_type = mistyped(value, expected.value)
     if wrong_type:
-        return Comparison(math.inf, Verdict(Category.TYPE, wrong_type))
-    found = [_leaf(path, got, want, expected, number) for path, got, want, number in _pairs(value, expected, entry)]
+        return Comparison(math.inf, Category.TYPE, partial(Verdict, Category.TYPE, wrong_type))
+    pairs = _pairs(value, expected, entry)
+    found = [_leaf(path, got, want, expected, number, pairs) for path, got, want, number in pairs]
     worst = max((leaf.ratio for leaf in found), default=0.0)
-    wrong = [(SEVERITY[leaf.category], leaf.describe) for leaf in found if leaf.category and leaf.describe]
+    wrong = [(SEVERITY[leaf.category], leaf) for leaf in found if leaf.category]
     if not wrong:
         return Comparison(worst)
-    _, describe = min(wrong, key=itemgetter(0))
-    return Comparison(worst, describe())
+    _, worst_leaf = min(wrong, key=itemgetter(0))
+    return Comparison(worst, worst_leaf.category, worst_leaf.describe)
 
 
 def agrees(value: Any, expected: Expected) -> bool:
@@ -149,7 +157,11 @@ def agrees(value: Any, expected: Expected) -> bool:
     return True
 
 
-def _pairs(value: Any, expected: Expected, entry: str = _ENTRY) -> list[tuple[values.Path, Any, Any, int]]:
+_Pair = tuple[values.Path, Any, Any, int]
+"""The place of a leaf, the answer, the truth, and its number among the numeric ones (else -1)."""
+
+
+def _pairs(value: Any, expected: Expected, entry: str = _ENTRY) -> list[_Pair]:
     """Return the leaves of an answer with the true ones, and the number of each numeric one (else -1)."""
     numbers = count()
     return [
@@ -170,8 +182,8 @@ def _in_true_order(got: Any, want: Any, entry: str, path: values.Path = ()) -> I
         yield path, got, want
 
 
-def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: int) -> _Leaf:
-    """Compare one leaf of an answer with the true one."""
+def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: int, pairs: Sequence[_Pair]) -> _Leaf:
+    """Compare one leaf of an answer with the true one. `pairs` are all leaves."""
     at = place(path)
     if number < 0:
         words = f"got {got!r:.80}, expected {want!r:.80}"
@@ -180,9 +192,9 @@ def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: in
         return _wrong(Category.DEVICE, f"{at}the tensor is on the device meta, where there are no numbers")
     answer, true = tensor_of(got), expected.leaves[number]
     if answer.shape != true.shape:
-        others = [leaf.shape for i, leaf in enumerate(expected.leaves) if i != number]
         fact = f"shape {values.shape(answer.shape)}, expected {values.shape(true.shape)}"
-        return _wrong(Category.SHAPE, at + fact + of_shapes(answer.shape, true.shape, others))
+        clause = _exchanged(got, expected, number, pairs) or of_shapes(_as_wide(answer, true), true)
+        return _wrong(Category.SHAPE, at + fact + clause)
     refused = refused_numbers(got, want, expected.coarsest_input)
     if refused:
         return _wrong(Category.TYPE if type(got) in NUMBERS else Category.DTYPE, at + refused)
@@ -196,7 +208,10 @@ def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: in
         return _Leaf(math.inf, Category.NAN, partial(_not_finite, at, wide, true, strange))
 
     def describe() -> Verdict:
-        return _wrong_numbers(at, wide, true, ratios, _exchanged(answer, expected, number))
+        verdict = _wrong_numbers(at, wide, true, ratios, _exchanged(got, expected, number, pairs))
+        if verdict.regularity == Regularity.NONE and answer.dtype != true.dtype:
+            return msgspec.structs.replace(verdict, regularity="")  # the answer is too coarse to tell
+        return verdict
 
     return _Leaf(ratio, Category.VALUE, describe)
 
@@ -220,14 +235,40 @@ def _worst(ratios: torch.Tensor) -> float:
     return float(ratios.max()) if ratios.numel() else 0.0
 
 
-def _exchanged(answer: torch.Tensor, expected: Expected, number: int) -> str:
-    """Return a clause if the answer is another one of the outputs."""
-    for other, true in enumerate(expected.leaves):
-        if other == number or true.shape != answer.shape or true.dtype != expected.leaves[number].dtype:
+def _as_wide(answer: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
+    """Return an answer in the precision of the truth; as it is if it would lose an imaginary part."""
+    return answer if answer.is_complex() and not true.is_complex() else answer.to(true.dtype)
+
+
+def _exchanged(got: Any, expected: Expected, number: int, pairs: Sequence[_Pair]) -> str:
+    """Return a clause if the numbers of a leaf are those of another one of the outputs."""
+    own = next((path for path, _, _, leaf in pairs if leaf == number), ())
+    for path, answer, want, other in pairs:
+        if other in (number, -1) or not _is_output(got, want, expected, other):
             continue
-        if true.numel() > 1 and _worst(_ratios(answer, expected, other)) <= 1:
-            return f": that is output {other + 1}, are the outputs exchanged?"
+        its, ours = _name(path), _name(own)
+        wanted = next(want for _, _, want, leaf in pairs if leaf == number)
+        if _is_output(answer, wanted, expected, number):
+            return f": that is {its}, which has {ours} in its place; exchange them"
+        return f": that is {its}"
     return ""
+
+
+def _is_output(got: Any, want: Any, expected: Expected, number: int) -> bool:
+    """Return whether an answer is right for this leaf. A single number is right for many."""
+    true = expected.leaves[number]
+    return (
+        is_numeric(got)
+        and true.numel() > 1
+        and tensor_of(got).shape == true.shape
+        and not refused_numbers(got, want, expected.coarsest_input)
+        and _worst(_ratios(tensor_of(got), expected, number)) <= 1
+    )
+
+
+def _name(path: Path) -> str:
+    """Return the name of a leaf: "output 2", or "output 1 of output 2"."""
+    return " of ".join(part.partition(" of ")[0] for part in reversed(path))
 
 
 def _not_finite(at: str, got: torch.Tensor, true: torch.Tensor, strange: torch.Tensor) -> Verdict:
@@ -250,8 +291,15 @@ def _wrong_numbers(at: str, got: torch.Tensor, true: torch.Tensor, ratios: torch
     index = tuple(map(int, np.unravel_index(int(ratios.argmax()), got.shape)))
     fact = "the value is wrong" if total == 1 else f"{_count(count, total)} wrong"
     ratio = _worst(ratios)
-    fact = at + fact + (clause or of_values(got, true, wrong))
-    return Verdict(Category.VALUE, fact, _where(got, true, index, ratio), picture=_picture(got, true, index))
+    regularity, clause = (Regularity.OUTPUTS, clause) if clause else of_values(got, true, wrong)
+    return Verdict(
+        Category.VALUE,
+        at + fact + clause,
+        _where(got, true, index, ratio),
+        picture=_picture(got, true, index),
+        regularity=regularity,
+        clause=clause,
+    )
 
 
 def _count(count: int, total: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from softmark.records.verdict import Category
+from softmark.records.verdict import Category, Cause
 
 if TYPE_CHECKING:
     from softmark.verdict.callee import StudentCallable
@@ -23,8 +23,18 @@ SEED_OUTSIDE = 20260101
 """Seed for draws outside any case, so that a test tried by hand gives the same numbers every time."""
 
 
+NOT_DESCRIBED = "it is wrong"
+"""The words of a failure that nobody reads."""
+Packing = Callable[[Hashable, Callable[[], bytes]], bytes]
+"""Returns the packed question of a key: a kept one, or what the function makes."""
+
+
 def _nothing() -> None:
     pass
+
+
+def _anew(key: Hashable, pack: Callable[[], bytes]) -> bytes:
+    return pack()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +48,21 @@ class Check:
     double: bool = True
     """True if the inputs were in double precision (or no real numbers): margins are promised for these."""
     expected: Expected | None = field(default=None, repr=False, compare=False)
-    """The expected value that the answer agreed with: evidence against mistakes that would have shown here."""
+    """The expected value: evidence against mistakes that would have shown here, or would have shown otherwise."""
+    tried: Registry | None = field(default=None, repr=False, compare=False)
+    """The mistakes that were tried on a wrong answer; None if none were."""
+    causes: tuple[Cause, ...] = field(default=(), repr=False, compare=False)
+    """The causes of the wrong answer, of those that were tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedInput:
+    """An input that a call of the student's changed in place."""
+
+    function: str
+    """The function or class that was called, without the name of a method."""
+    words: str
+    """The name of the input, and its shape and dtype, for students."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +78,16 @@ class Step:
 
 
 @dataclass
+class PairsOfPart:
+    """The search for pairs of mistakes in one part. There are thousands of pairs, so few checks try all of them."""
+
+    fitting: dict[tuple[Mistake, ...], None] = field(default_factory=dict)
+    """Pairs that gave a wrong answer of the part. They are tried first on the next one."""
+    wanted: bool = True
+    """False after a wrong answer that no pair gave. Then no pair explains the part."""
+
+
+@dataclass
 class TestContext:
     """One run of one case of a hidden test: its settings, and what its checks found out."""
 
@@ -64,8 +98,11 @@ class TestContext:
     """The test's id with its parameters; an empty id means that nothing about this case is cached."""
     seed: int = SEED_OUTSIDE
     mistakes: Registry | None = None
+    described: bool = True
+    """False if nobody reads the words of a failure, because the case is judged again or has been judged before."""
     naming: bool = True
     """True if the mistake behind a failed check is looked for."""
+    pairs: PairsOfPart = field(default_factory=PairsOfPart)
     steady: bool = False
     """True if a second call gave the same wrong answer, so that no further wrong answer is taken for a random one."""
     before_mistake: Callable[[], None] = _nothing
@@ -77,10 +114,14 @@ class TestContext:
     """Mistakes that have cost marks in earlier parts. An answer that differs from the right one by these is right."""
     repeated: list[Mistake] = field(default_factory=list)
     """The slips that were found in answers of this case."""
+    changed: list[ChangedInput] = field(default_factory=list)
+    """The inputs that were changed in place, in whatever kind of call."""
     unfollowed: list[str] = field(default_factory=list)
     """Functions of the student's that could not be followed on the pretended device: this is not judged."""
     expected_bytes: int = 0
     """Size of the right answer to the call that is being made, 0 where it is not known: it bounds the student's."""
+    packing: Packing = _anew
+    """Packs the questions of the check that is being made. Those of a repeated check are kept."""
     body: CodeType | None = None
     """The code of the test function."""
     steps: list[Step] | None = None
@@ -98,8 +139,10 @@ class TestContext:
         *,
         double: bool = True,
         expected: Expected | None = None,
+        tried: Registry | None = None,
+        causes: tuple[Cause, ...] = (),
     ) -> None:
-        self.checks.append(Check(name, ratio, category, double, expected))
+        self.checks.append(Check(name, ratio, category, double, expected, tried, causes))
 
     @contextmanager
     def expecting(self, size: int) -> Iterator[None]:
@@ -109,6 +152,15 @@ class TestContext:
             yield
         finally:
             self.expected_bytes = before
+
+    @contextmanager
+    def repeating(self, packing: Packing) -> Iterator[None]:
+        """Inside this block, a check is repeated whose packed questions are kept."""
+        before, self.packing = self.packing, packing
+        try:
+            yield
+        finally:
+            self.packing = before
 
 
 _CURRENT: ContextVar[TestContext | None] = ContextVar("softmark_test", default=None)

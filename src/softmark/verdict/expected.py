@@ -16,7 +16,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import FunctionType, MethodType
@@ -57,6 +57,8 @@ class Expected:
     """An expected value whose noise this one has, too, where the shapes are the same."""
     answers: Answers = field(default_factory=Answers, repr=False)
     """The answers of mistakes on the same inputs, as far as they were tried."""
+    frames: dict[Hashable, bytes] = field(default_factory=dict, repr=False)
+    """The packed questions of the check, as far as they were asked when it was repeated."""
     place: MemoryKey | None = field(default=None, repr=False)
     """The place where it is kept; None if it is not kept."""
     _noises: dict[float, list[torch.Tensor]] = field(default_factory=dict, repr=False)
@@ -86,6 +88,15 @@ class Expected:
         if roundoff not in self._noises:
             self._noises[roundoff] = self._measured(roundoff)
         return self._noises[roundoff]
+
+    def packed(self, key: Hashable, pack: Callable[[], bytes]) -> bytes:
+        """Return a packed question about these inputs. It is kept if there is room."""
+        frame = self.frames.get(key)
+        if frame is None:
+            frame = pack()
+            if make_room(self, len(frame)):
+                self.frames[key] = frame
+        return frame
 
     def replaced(self, value: Any) -> Expected:
         """Return another expected value for the same inputs, judged with the noise of this one."""
@@ -214,7 +225,7 @@ class _Memory:
         while self.bytes > MOST_BYTES:
             _, forgotten = self.entries.popitem(last=False)
             self.bytes -= self.sizes.pop(id(forgotten))
-            forgotten.answers, forgotten.place = Answers(), None
+            forgotten.answers, forgotten.frames, forgotten.place = Answers(), {}, None
 
     def make_room(self, expected: Expected, size: int) -> bool:
         """Return whether a value is kept and has room for so many bytes more; count them if so."""
@@ -283,10 +294,13 @@ def _state(module: torch.nn.Module) -> Iterator[Any]:
 def _digest(inputs: Any) -> bytes | None:
     """Return a digest of all that plain inputs hold; None when one of them is not plain."""
     digest = hashlib.blake2b(digest_size=16)
+    numbers: dict[int, int] = {}
     for path, leaf in flatten(inputs):
         digest.update(repr(path).encode())
         if isinstance(leaf, torch.Tensor):
-            digest.update(f"{leaf.dtype}{tuple(leaf.shape)}".encode())
+            # One tensor in two places has other gradients than two tensors with the same numbers.
+            number = numbers.setdefault(id(leaf), len(numbers))
+            digest.update(f"{number}{leaf.dtype}{tuple(leaf.shape)}".encode())
             digest.update(leaf.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
         elif isinstance(leaf, np.ndarray):
             digest.update(f"{leaf.dtype}{leaf.shape}".encode() + leaf.tobytes())

@@ -6,8 +6,9 @@ formula would pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import count
 from typing import Any
 
 import torch
@@ -15,10 +16,10 @@ import torch
 from softmark.records.verdict import Category, Code, Failed, Verdict
 from softmark.verdict.callee import StudentCallable, named
 from softmark.verdict.compare import agrees, compare
-from softmark.verdict.context import current_test
+from softmark.verdict.context import NOT_DESCRIBED, current_test
 from softmark.verdict.expected import Expected, computed, expected_for, in_float64, kept, to_float64
 from softmark.verdict.mistakes import Mistake
-from softmark.verdict.plant import instead, planted, stand_in
+from softmark.verdict.plant import instead, planted
 from softmark.verdict.steps import note_step
 from softmark.verdict.tolerance import default_float64
 from softmark.verdict.values import map_tensors, tensors_in
@@ -27,7 +28,8 @@ from softmark.verdict.values import map_tensors, tensors_in
 def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Raise `Failed` unless the gradients for every real input and parameter agree with the reference's.
 
-    The gradients are those of <cotangent, output>, for a random cotangent.
+    The gradients are those of <cotangent, output>, for a random cotangent. Tensors inside an argument, such as a
+    dictionary of weights, are inputs, too. A tensor that is passed twice has one, the sum for both places.
     """
     case = current_test()
     of_value = expected_for(want, args, kwargs, case.id)
@@ -41,7 +43,8 @@ def gradients_agree(got: StudentCallable, want: Callable[..., Any], *args: Any, 
 
 
 def _compare_again(got: StudentCallable, expected: Expected, cotangent: Any, size: int) -> None:
-    _compare(got, expected, expected.args, expected.kwargs, cotangent, size)
+    with current_test().repeating(expected.packed):
+        _compare(got, expected, expected.args, expected.kwargs, cotangent, size)
 
 
 def _compare(
@@ -57,14 +60,20 @@ def _compare(
     named: dict[str, torch.Tensor] = expected.value
     with case.expecting(size):
         answer = got.vjp(args, kwargs, cotangent)
-    found = {**_by_argument(answer.args, answer.kwargs), **{f"parameter {k}": v for k, v in answer.parameters.items()}}
+    places = [place for place, _ in _places(args)]
+    found = {**dict(zip(places, answer.args, strict=False)), **answer.kwargs}
+    found.update({f"parameter {name}": gradient for name, gradient in answer.parameters.items()})
     filled = {key: _or_zero(found.get(key), true) for key, true in named.items()}
-    missing = [key for key, true in named.items() if found.get(key) is None and bool((true != 0).any())]
+    limits = map(partial(expected.tolerance, expected.level(expected.coarsest_input)), count())
+    missing = [
+        key
+        for (key, true), limit in zip(named.items(), limits, strict=False)
+        if found.get(key) is None and bool((true.abs() > limit).any())
+    ]
     if missing:
         _fail(got, Category.PROPERTY, f"no gradient reaches {missing[0]}", "", float("inf"))
     comparison = compare(filled, expected, entry="gradient of {}")
-    wrong = comparison.verdict
-    if wrong is None:
+    if comparison.category is None:
         case.record(got.name, comparison.ratio, double=expected.coarsest_input is torch.float64)
         return
     for slip in case.slips:
@@ -72,6 +81,10 @@ def _compare(
             case.repeated.append(slip)
             case.record(got.name, 0.0, double=expected.coarsest_input is torch.float64)
             return
+    if not case.described:
+        raise Failed(Verdict(comparison.category, NOT_DESCRIBED))
+    wrong = comparison.verdict
+    assert wrong is not None
     category = Category.PROPERTY if wrong.category is Category.VALUE else wrong.category
     _fail(got, category, wrong.fact, wrong.where, comparison.ratio)
 
@@ -80,7 +93,7 @@ def _is_explained(found: Any, expected: Expected, slip: Mistake, inputs: Any) ->
     """Return whether these are the reference's gradients with a mistake that has cost marks in an earlier part."""
     pullback = expected.want
     assert isinstance(pullback, _Pullback)
-    plants = [(slip.target, stand_in(slip.target, slip.variant))]
+    plants = slip.plants
     args, kwargs = to_float64(inputs)
     try:
         with planted(plants), default_float64():
@@ -140,9 +153,25 @@ def _leaf(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _by_argument(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    named = {f"argument {i + 1}": value for i, value in enumerate(args)}
-    named.update(kwargs)
+    named = {**dict(_places(args)), **kwargs}
     return {key: value for key, value in named.items() if value is None or isinstance(value, torch.Tensor)}
+
+
+def _places(args: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each value among the arguments with its place: "argument 2", or "argument 2['W1']" of a dictionary."""
+    for i, value in enumerate(args):
+        yield from _inside(f"argument {i + 1}", value)
+
+
+def _inside(place: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _inside(f"{place}[{key!r}]", item)
+    elif isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            yield from _inside(f"{place}[{i}]", item)
+    else:
+        yield place, value
 
 
 def _fail(got: StudentCallable, category: Category, fact: str, where: str, ratio: float) -> None:

@@ -1,7 +1,8 @@
-"""Defines the named mistakes of a homework: wrong variants of reference functions, each with the words that name it.
+"""Defines the named mistakes of a homework: edits or wrong variants of its reference, each with the words that name it.
 
-A homework's `mistakes.py` and `equivalents.py` decorate variants; `collecting(registry)` says which registry takes
-them. Everything that can be wrong with an entry is refused at registration, with its file and line.
+Edits are read from TOML. A homework's `equivalents.py` and `mistakes.py` decorate variants, and
+`collecting(registry)` says which registry takes them. Everything that can be wrong with an entry is refused at
+registration, with its file and line.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from softmark.edits.edited import EditedFunction
+from softmark.verdict.plant import Planting, stand_in
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -27,7 +31,8 @@ class RegisteredVariant:
 
     name: str
     target: Callable[..., Any]
-    variant: Callable[..., Any]
+    variant: Callable[..., Any] | None
+    """The function to put in the place of the target; None for a mistake that consists of edits."""
     file: str
     line: int
 
@@ -35,6 +40,11 @@ class RegisteredVariant:
     def target_name(self) -> str:
         """The name of the varied function: "scores", or "MultiHeadAttention.forward"."""
         return self.target.__qualname__
+
+    @property
+    def plants(self) -> Planting:
+        """The variants to plant, each with its target; an edit is compiled when this is asked for the first time."""
+        return () if self.variant is None else ((self.target, stand_in(self.target, self.variant)),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +57,23 @@ class Mistake(RegisteredVariant):
     """Its number in the catalogue of mistakes."""
     worth: float = 0.0
     """Share of the marks that the instructor gives nevertheless."""
+    edits: tuple[EditedFunction, ...] = ()
+    """The edited functions; usually one, several if the same mistake is made in several functions."""
+
+    @property
+    def targets(self) -> tuple[Callable[..., Any], ...]:
+        """The functions, methods and classes in which the mistake is made."""
+        return tuple(edit.target for edit in self.edits) or (self.target,)
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """The names of the functions in which the mistake is made."""
+        return tuple(target.__qualname__ for target in self.targets)
+
+    @property
+    def plants(self) -> Planting:
+        """The variants to plant, each with its target; an edit is compiled when this is asked for the first time."""
+        return tuple((edit.target, edit.function) for edit in self.edits) or super().plants
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +89,8 @@ class Registry:
     equivalents: list[Equivalent] = field(default_factory=list)
 
     def add(self, entry: Mistake | Equivalent) -> None:
-        _check_fit(entry)
+        if entry.variant is not None:
+            _check_fit(entry, entry.variant)
         for known in [*self.mistakes, *self.equivalents]:
             if known.name == entry.name:
                 raise _refused(entry, f"the name is taken by {known.file}:{known.line}")
@@ -74,7 +102,7 @@ class Registry:
 
     def for_target(self, target: Any) -> list[Mistake]:
         """Return the mistakes registered for a reference function, method or class."""
-        return [mistake for mistake in self.mistakes if mistake.target is target]
+        return [mistake for mistake in self.mistakes if target in mistake.targets]
 
 
 _DEFAULT = Registry()
@@ -143,8 +171,8 @@ def _check_words(entry: Mistake) -> None:
         raise _refused(entry, f"worth is {worth}, it must be at least 0 and less than 1")
 
 
-def _check_fit(entry: RegisteredVariant) -> None:
-    target, variant = entry.target, entry.variant
+def _check_fit(entry: RegisteredVariant, variant: Callable[..., Any]) -> None:
+    target = entry.target
     if not inspect.isfunction(target) and not inspect.isclass(target):
         raise _refused(entry, f"the target is {type(target).__name__}, not a reference function, method or class")
     if inspect.isclass(target) != inspect.isclass(variant):

@@ -10,8 +10,8 @@ An answer may be anything, so each check requires the type and the axes it needs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
 import torch
 
@@ -27,11 +27,12 @@ from softmark.verdict.answered import (
     same,
     same_leaf,
 )
-from softmark.verdict.callee import StudentCallable, ask
+from softmark.verdict.callee import StudentCallable, ask, why_it_varies
 from softmark.verdict.context import current_test
 from softmark.verdict.tolerance import SINGLE, level_of
 from softmark.verdict.values import flatten
 
+TWICE = "calling it twice with the same inputs gives two different answers"
 LOUD = 10.0
 """Size of the numbers that are put where they must not matter. A leak of large numbers is easy to see."""
 
@@ -83,7 +84,8 @@ def permutation_equivariant(
     expected = before.index_select(axis, order)
     require_same_shape(got, before, after)
     if not same(got, after, expected, SINGLE.factor):
-        fail(got, Category.PROPERTY, "permuting the tokens of the input does not permute the output in the same way")
+        fact = "permuting the tokens of the input does not permute the output in the same way"
+        _fail_unless_random(got, args, kwargs, output, before, fact)
 
 
 def causal(
@@ -103,7 +105,8 @@ def causal(
         after = looked_at(got, _changed(args, change, axis, late), kwargs, output)
         require_same_shape(got, before, after)
         if not same(got, before.narrow(axis, 0, start), after.narrow(axis, 0, start), UNMOVED):
-            fail(got, Category.PROPERTY, f"outputs before token {start} change when token {start} or later ones change")
+            fact = f"outputs before token {start} change when token {start} or later ones change"
+            _fail_unless_random(got, args, kwargs, output, before, fact)
 
 
 def ignores_padding(
@@ -120,7 +123,7 @@ def ignores_padding(
 
     `compare` is True for the output tokens to look at; without it all of them. `~padding` leaves out the padding.
     """
-    before = looked_at(got, args, kwargs, output)
+    before = first = looked_at(got, args, kwargs, output)
     after = looked_at(got, _changed(args, change, axis, padding), kwargs, output)
     require_same_shape(got, before, after)
     if compare is not None:
@@ -130,7 +133,8 @@ def ignores_padding(
             fail(got, Category.SHAPE, f"shape {values.shape(before.shape)} has no place for every token of the input")
         before, after = before.masked_fill(~flags, 0), after.masked_fill(~flags, 0)
     if not same(got, before, after, UNMOVED):
-        fail(got, Category.PROPERTY, "the output changes with what stands in the padding")
+        fact = "the output changes with what stands in the padding"
+        _fail_unless_random(got, args, kwargs, output, first, fact)
 
 
 def batch_independent(
@@ -150,9 +154,8 @@ def batch_independent(
         after = looked_at(got, mixed, kwargs, output)
         require_same_shape(got, before, after)
         if not same(got, before[example], after[example], UNMOVED):
-            fail(
-                got, Category.PROPERTY, f"the output of example {example} changes with the other examples of the batch"
-            )
+            fact = f"the output of example {example} changes with the other examples of the batch"
+            _fail_unless_random(got, args, kwargs, output, before, fact)
 
 
 def repeatable(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
@@ -160,7 +163,18 @@ def repeatable(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
     first, second = (list(flatten(ask(got, args, kwargs).value)) for _ in range(2))
     pairs = list(zip(first, second, strict=False))
     if len(first) != len(second) or not all(p == q and same_leaf(got, a, b) for (p, a), (q, b) in pairs):
-        fail(got, Category.PROPERTY, "calling it twice with the same inputs gives two different answers")
+        fail(got, Category.PROPERTY, f"{TWICE}: {why_it_varies(got)}")
+
+
+def _fail_unless_random(
+    got: StudentCallable, args: Sequence[Any], kwargs: Mapping[str, Any], output: int, before: torch.Tensor, fact: str
+) -> NoReturn:
+    """Raise `Failed` with this fact about a change of inputs, if the same inputs give the same answer as before.
+
+    If they do not, the changed inputs explain nothing, and the fact is that the answer varies.
+    """
+    again = looked_at(got, args, kwargs, output)
+    fail(got, Category.PROPERTY, fact if same(got, before, again, UNMOVED) else f"{TWICE}: {why_it_varies(got)}")
 
 
 def _changed(args: Sequence[Any], change: Sequence[int], axis: int, where: torch.Tensor) -> tuple[Any, ...]:

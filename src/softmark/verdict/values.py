@@ -137,16 +137,22 @@ def size_of(value: Any) -> int:
     return sum(OF_A_LEAF + (tensor_of(leaf).nbytes if is_numeric(leaf) else 0) for _, leaf in flatten(value))
 
 
-def map_tensors(value: Any, change: Any) -> Any:
-    """Return the same nesting with `change` applied to every tensor."""
+def map_tensors(value: Any, change: Any, changed: dict[int, Any] | None = None) -> Any:
+    """Return the same nesting with `change` applied to every tensor. One tensor in two places stays one tensor.
+
+    `changed` holds what was made of the tensors so far, by their ids.
+    """
+    changed = {} if changed is None else changed
     if isinstance(value, torch.Tensor):
-        return change(value)
+        if id(value) not in changed:
+            changed[id(value)] = change(value)
+        return changed[id(value)]
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(map_tensors(item, change) for item in value))
+        return type(value)(*(map_tensors(item, change, changed) for item in value))
     if isinstance(value, tuple | list):
-        return type(value)(map_tensors(item, change) for item in value)
+        return type(value)(map_tensors(item, change, changed) for item in value)
     if isinstance(value, dict):
-        return {key: map_tensors(item, change) for key, item in value.items()}
+        return {key: map_tensors(item, change, changed) for key, item in value.items()}
     return value
 
 

@@ -3,7 +3,7 @@
 Strictly one reply to one request; each is one value on the wire (see the package's page):
 
     (first)   reply 0, to no request: Ready, or FailedReply with the kind "walls" and the end of the process
-    request   {"op": "load" | "call" | "self_test" | "answer", "id": n, and the fields of that Struct}
+    request   {"op": "load" | "call" | …, "id": n, and the fields of that Struct}
     reply     {"id": n, "done": the fields of the Struct that belongs to the request}
               {"id": n, "failed": kind, "detail": text, "raised": Raised or None}
               {"id": n, "ask": the fields of Ask}, to a call only
@@ -14,11 +14,10 @@ test has lent it (see Call.lent). Outside of a call it may not ask, and the trus
 
 Both sides import these types. A request is built by the trusted side, and the worker takes it as it is. A reply is
 hostile input: `read_reply` is the only place that takes one apart, and what it returns has the form that its type says.
-Only the slots `value`, `args`, `kwargs`, `cotangent`, gradients and changed inputs hold values of the wire's own types;
-all else is numbers and text of bounded length.
+Only the slots `value`, `args`, `kwargs`, `cotangent` and gradients hold values of the wire's own types; all else is
+numbers and text of bounded length. editing.py has two more requests with their replies.
 
-`seed` is given with the first call of a test: state that a student's code may have changed is put back first, and the
-random generators are seeded.
+`seed` is given with the first call of a test: changed state is put back first, and the random generators are seeded.
 """
 
 from __future__ import annotations
@@ -30,6 +29,8 @@ import msgspec
 import numpy as np
 import torch
 
+from softmark.sandbox.wire.editing import EditPut, Propose, Proposed, PutEdit
+from softmark.sandbox.wire.repeats import as_given, parts_of, sent_once
 from softmark.sandbox.wire.values import Handle, Meta, Raised, WireError
 
 MOST_TOLD = 100
@@ -101,8 +102,6 @@ class Call(_Message, tag_field="op", tag="call"):
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     how: How = "plain"
-    watch: bool = False
-    """True if a plain call is to tell which inputs it changed."""
     cotangent: Any = None
     seed: int | None = None
     lent: tuple[str, ...] = ()
@@ -127,7 +126,7 @@ class Answered(_Message, tag_field="op", tag="answer"):
     id: int = 0
 
 
-Request: TypeAlias = Load | Call | SelfTest | Answered
+Request: TypeAlias = Load | Call | SelfTest | Answered | Propose | PutEdit
 
 
 class Ready(_Message):
@@ -178,21 +177,24 @@ class CallResult(_Message):
     value: Any
 
 
-class PlainResult(CallResult):
-    """The value, and the changed inputs by name: what each is now if it is a tensor of the same kind, else None."""
+class ComputedResult(CallResult):
+    """The value, and the names of the inputs that the call changed in place."""
 
-    changed: dict[str, torch.Tensor | None]
+    changed: list[str]
 
 
-class PullbackResult(CallResult):
-    """The value, and the gradient of <cotangent, value> for each input and each parameter; None where there is none."""
+class PullbackResult(ComputedResult):
+    """The value, and the gradient of <cotangent, value> for each input and each parameter; None where there is none.
+
+    An argument that is a list, a tuple or a dictionary has a gradient for each value in it, in order.
+    """
 
     args: list[torch.Tensor | None]
     kwargs: dict[str, torch.Tensor | None]
     parameters: dict[str, torch.Tensor | None]
 
 
-class CountResult(CallResult):
+class CountResult(ComputedResult):
     """The value, and how often each operation of torch was dispatched."""
 
     ops: dict[str, _Operations]
@@ -213,13 +215,13 @@ class FailedReply(_Message):
     raised: Raised | None = None
 
 
-DoneReply: TypeAlias = Ready | Loaded | CallResult | SelfTestResult | Ask
+DoneReply: TypeAlias = Ready | Loaded | CallResult | SelfTestResult | Ask | Proposed | EditPut
 
 RESULTS: dict[How, type[CallResult]] = {
-    "plain": PlainResult,
+    "plain": ComputedResult,
     "vjp": PullbackResult,
     "count_ops": CountResult,
-    "on_meta": CallResult,
+    "on_meta": ComputedResult,
     "weights": CallResult,
     "mode": CallResult,
 }
@@ -227,16 +229,17 @@ RESULTS: dict[How, type[CallResult]] = {
 
 
 def request_value(request: Request) -> dict[str, Any]:
-    """Return a request as a value that the wire can send."""
-    if isinstance(request, Call | Answered):
-        return {"op": request.__struct_config__.tag, **msgspec.structs.asdict(request)}
-    plain: dict[str, Any] = msgspec.to_builtins(request)
-    return plain
+    """Return a request as a value that the wire can send. A call's tensors are sent once each (repeats.py)."""
+    if not isinstance(request, Call | Answered):
+        plain: dict[str, Any] = msgspec.to_builtins(request)
+        return plain
+    value = {"op": request.__struct_config__.tag, **msgspec.structs.asdict(request)}
+    return value | sent_once(request.args, request.kwargs) if isinstance(request, Call) else value
 
 
 def read_request(value: Any) -> Request:
     """Return the request that a worker received as a value."""
-    request: Request = msgspec.convert(value, Request)
+    request: Request = msgspec.convert(as_given(value), Request)
     return request
 
 
@@ -294,6 +297,10 @@ def _type_of_done(request: Request | None) -> type[Any]:
             return RESULTS[request.how]
         case SelfTest():
             return SelfTestResult
+        case Propose():
+            return Proposed
+        case PutEdit():
+            return EditPut
         case Answered():
             raise TypeError("the reply after an answer is one to the call")
 
@@ -317,7 +324,7 @@ _ARRAYS = (torch.Tensor, np.ndarray)
 def _require_fit(done: Any, call: Call) -> None:
     """Raise WireError if gradients belong to other inputs, or if a description fits no tensor that can exist."""
     if isinstance(done, PullbackResult) and (len(done.args), done.kwargs.keys()) != (
-        len(call.args),
+        len(parts_of(call.args)),
         call.kwargs.keys(),
     ):
         raise WireError("gradients of other inputs")

@@ -22,6 +22,7 @@ from typing import Any, Literal, NoReturn, TextIO
 
 from softmark.sandbox import wire
 from softmark.sandbox.walls import WallError, Walls, raise_walls
+from softmark.sandbox.wire.editing import Propose, PutEdit
 from softmark.sandbox.wire.protocol import (
     Answered,
     Ask,
@@ -38,7 +39,7 @@ from softmark.sandbox.wire.protocol import (
     failed_value,
     read_request,
 )
-from softmark.sandbox.worker import calls, devices, exceptions, forbidden, loading, operators, reset, self_test
+from softmark.sandbox.worker import calls, devices, editing, exceptions, forbidden, loading, operators, reset, self_test
 from softmark.sandbox.worker.stand_ins import StandIns
 
 # Modules that homework uses. They are imported before the fork: nobody's clock pays for the import, and it works even
@@ -114,6 +115,7 @@ class Worker:
         self._pid = os.getpid()
         self._initial = reset.Snapshot.take()
         self._submission = submission
+        self._edited: editing.EditedModule | None = None
         self._device = devices.Device()
         self._wire = -1, -1
         self.present = 0
@@ -158,8 +160,13 @@ class Worker:
             return self._load(request)
         if isinstance(request, SelfTest):
             return SelfTestResult(achieved=self_test.run(request))
+        if isinstance(request, Propose):
+            return editing.propose(request)
         if self._submission is None or isinstance(request, Answered):
             raise RuntimeError("a call arrived before the submission was loaded, or an answer without a question")
+        if isinstance(request, PutEdit):
+            self._edited = self._edited or editing.EditedModule(self._submission.module, self._scratch)
+            return self._edited.put(request)
         if request.seed is not None:
             self._initial.restore(request.seed)
             self._device.seed(request.seed)

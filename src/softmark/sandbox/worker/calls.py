@@ -1,6 +1,6 @@
 """The ways in which a hidden test may use the student's functions and objects. Runs in the worker.
 
-plain      the value, and (on request) the inputs that the call changed, as they are afterwards
+plain      the value
 vjp        the value, and the gradient of <cotangent, value> for every input and every parameter
 count_ops  how many torch operations the call dispatched, by name
 weights    the state_dict or the parameters of a module object, by name; with weights given, they are loaded first and
@@ -9,7 +9,8 @@ mode       train() or eval() on a module object
 on_meta    the call on tensors of another device than the CPU, be it a pretended one (pretended.py), so that a
            tensor made on a fixed device shows with no GPU present
 
-On another device than the CPU (devices.py) all but on_meta do the same there.
+All but weights and mode also tell which inputs the call changed in place (changed_inputs.py). On another device than
+the CPU (devices.py) all but on_meta do the same there.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from softmark.sandbox.wire import CAPS, Handle, Meta, Unsupported
 from softmark.sandbox.wire.protocol import RESULTS, Call, CallResult
-from softmark.sandbox.worker.devices import CPU, Device, Pretended, map_tensors, tensors_in
+from softmark.sandbox.wire.repeats import parts_of
+from softmark.sandbox.worker.changed_inputs import changed, copied
+from softmark.sandbox.worker.devices import CPU, Device, Pretended, map_tensors, once_each, tensors_in
 from softmark.sandbox.worker.loading import SubmissionModule
 from softmark.sandbox.worker.warned import at_the_students_line
 
@@ -52,7 +54,7 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
     args, kwargs = _with_lent(submission, call, args, kwargs)
     guarded = submission.guard.watching(_root_name(submission, call.target))
     with device.running():
-        before = _copied(given) if call.watch else None
+        before = copied(given)
         with at_the_students_line(), guarded:
             try:
                 done = _made(submission, call, device, (function, owner), args, kwargs)
@@ -60,7 +62,7 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
                 if call.how not in ("weights", "mode"):
                     _require_fit(function, args, kwargs)
                 raise
-        if inspect.isclass(function):
+        if inspect.isclass(function) and _is_made_by(function, done["value"]):
             if isinstance(done["value"], nn.Module):
                 device.settle(done["value"])
             done["value"] = submission.keep(done["value"], call.id)
@@ -68,8 +70,8 @@ def perform(submission: SubmissionModule, call: Call, device: Device | None = No
             done["value"] = _in_plain_containers(done["value"])
             if device.name != CPU and call.how in _COMPUTES and (owner is not None or tensors_in(given)):
                 device.require(done["value"])
-        if call.how == "plain":
-            done["changed"] = _changed(before, given) if before is not None else {}
+        if call.how in ("plain", "count_ops"):
+            done["changed"] = changed(before, given)
     return RESULTS[call.how](**device.fetch(done))
 
 
@@ -133,6 +135,11 @@ def _find(submission: SubmissionModule, target: Any, method: str | None) -> tupl
     return thing, owner
 
 
+def _is_made_by(cls: type, value: Any) -> bool:
+    """Return whether a call of a class has made an object. With `__new__` or a metaclass it may be a function."""
+    return cls in type(value).__mro__ or isinstance(value, nn.Module)
+
+
 def _root_name(submission: SubmissionModule, target: Any) -> str:
     return target if type(target) is str else type(submission.held(target)).__name__
 
@@ -164,43 +171,39 @@ def _vjp(
     kwargs: dict[str, Any],
     cotangent: Any,
 ) -> dict[str, Any]:
-    args = tuple(_leaf(value) for value in args)
-    kwargs = {name: _leaf(value) for name, value in kwargs.items()}
+    leaf, clone = once_each(_leaf), once_each(torch.Tensor.clone)
+    args, kwargs = map_tensors((args, kwargs), leaf)
     parameters = dict(owner.named_parameters()) if owner is not None else {}
     torch.set_grad_enabled(True)  # an earlier call of the same test may have switched gradients off
-    # Copies, because autograd allows no leaf to be changed in place. Other tests ask whether inputs are changed.
-    value = function(*map_tensors(args, torch.Tensor.clone), **map_tensors(kwargs, torch.Tensor.clone))
-    wanted = [*args, *kwargs.values(), *parameters.values()]
+    # Copies, because autograd allows no leaf to be changed in place.
+    before = copied((args, kwargs))
+    given = map_tensors((args, kwargs), clone)
+    value = function(*given[0], **given[1])
+    spoilt = changed(before, given)
+    leaves = parts_of(args)
+    wanted = [*leaves, *kwargs.values(), *parameters.values()]
     torch.set_grad_enabled(True)  # and so may this call
     gradients = _gradients(value, cotangent, wanted)
-    split = len(args), len(args) + len(kwargs)
+    split = len(leaves), len(leaves) + len(kwargs)
     return {
         "value": value,
+        "changed": spoilt,
         "args": gradients[: split[0]],
         "kwargs": dict(zip(kwargs, gradients[split[0] : split[1]], strict=True)),
         "parameters": dict(zip(parameters, gradients[split[1] :], strict=True)),
     }
 
 
-def _leaf(value: Any) -> Any:
-    if isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex()):
-        return value.detach().requires_grad_(True)
-    return value
-
-
-def _parts(value: Any) -> list[Any]:
-    """Return what a nested value consists of, in order."""
-    if isinstance(value, list | tuple):
-        return [part for item in value for part in _parts(item)]
-    if isinstance(value, dict):
-        return [part for item in value.values() for part in _parts(item)]
-    return [value]
+def _leaf(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.is_floating_point() or tensor.is_complex():
+        return tensor.detach().requires_grad_(True)
+    return tensor
 
 
 def _gradients(value: Any, cotangent: Any, wanted: list[Any]) -> list[Any]:
     """Return the gradients; None for what is no tensor or not reached, or if the value does not fit the cotangent."""
     gradients: list[Any] = [None] * len(wanted)
-    outputs, cotangents = _parts(value), _parts(cotangent)
+    outputs, cotangents = parts_of(value), parts_of(cotangent)
     if len(outputs) != len(cotangents):
         return gradients
     pairs = []
@@ -268,10 +271,13 @@ def _elsewhere(
     elsewhere = Pretended() if device.name == CPU else device
     _run_stand_ins_on(elsewhere, submission)
     modules = [thing for thing in (owner, *args, *kwargs.values()) if isinstance(thing, nn.Module)]
+    before = copied(elsewhere.fetch((args, kwargs)))
     args, kwargs = elsewhere.send((args, kwargs))
     with elsewhere.running(modules):
-        value = function(*args, **kwargs)
-    return {"value": map_tensors(value, lambda tensor: _describe(tensor) if elsewhere.holds(tensor) else tensor)}
+        value = _in_plain_containers(function(*args, **kwargs))
+    spoilt = changed(before, elsewhere.fetch((args, kwargs)))
+    described = map_tensors(value, lambda tensor: _describe(tensor) if elsewhere.holds(tensor) else tensor)
+    return {"value": described, "changed": spoilt}
 
 
 def _in_plain_containers(value: Any, depth: int = CAPS.depth) -> Any:
@@ -293,43 +299,3 @@ def _in_plain_containers(value: Any, depth: int = CAPS.depth) -> Any:
 
 def _describe(tensor: torch.Tensor) -> Meta:
     return Meta(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape))
-
-
-def _copied(value: Any) -> Any:
-    """Copy values as they arrive, whose tensors and arrays the call may change."""
-    if isinstance(value, torch.Tensor):
-        return value.clone()
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, list | tuple):
-        return type(value)([_copied(item) for item in value])
-    if isinstance(value, dict):
-        return {key: _copied(item) for key, item in value.items()}
-    return value
-
-
-def _changed(before: tuple[Any, Any], after: tuple[Any, Any]) -> dict[str, Any]:
-    """Return each changed input by name, and its new value if it is a tensor of the same shape and dtype, or None."""
-    names = [f"argument {position + 1}" for position in range(len(before[0]))] + list(before[1])
-    old = [*before[0], *before[1].values()]
-    new = [*after[0], *after[1].values()]
-    pairs = zip(names, old, new, strict=True)
-    return {name: b.detach() if _alike(a, b) else None for name, a, b in pairs if not _same(a, b)}
-
-
-def _alike(a: Any, b: Any) -> bool:
-    return type(a) is type(b) is torch.Tensor and a.shape == b.shape and a.dtype == b.dtype
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, torch.Tensor):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return False
-        return torch.equal(a, b) or bool(((a == b) | ((a != a) & (b != b))).all())  # the same, NaN for NaN
-    if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if hasattr(a, "tobytes"):
-        return bool(a.tobytes() == b.tobytes())
-    return a is b or bool(a == b)

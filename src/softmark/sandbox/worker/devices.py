@@ -82,7 +82,7 @@ class Cuda(Device):
         torch.cuda.manual_seed(seed)
 
     def send(self, value: Any) -> Any:
-        return map_tensors(value, lambda tensor: tensor.to(self._device))
+        return map_tensors(value, once_each(lambda tensor: tensor.to(self._device)))
 
     def settle(self, module: nn.Module) -> None:
         module.to(self._device)
@@ -100,7 +100,7 @@ class Pretended(Device):
     name = str(THERE)
 
     def send(self, value: Any) -> Any:
-        return map_tensors(value, pretended.put)
+        return map_tensors(value, once_each(pretended.put))
 
     def settle(self, module: nn.Module) -> None:
         module.to(THERE)
@@ -122,6 +122,18 @@ def device_of(asked: UsedDevice | None) -> Device:
     if asked is None or asked.name == CPU:
         return Device()
     return Pretended() if asked.name == PRETENDED else Cuda(asked.name, asked.share)
+
+
+def once_each(change: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], Any]:
+    """Return a function that changes each tensor once: what is one tensor in two places stays one."""
+    changed: dict[int, tuple[torch.Tensor, Any]] = {}
+
+    def once(tensor: torch.Tensor) -> Any:
+        if id(tensor) not in changed:
+            changed[id(tensor)] = tensor, change(tensor)  # the tensor is kept, so that its id stays its own
+        return changed[id(tensor)][1]
+
+    return once
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:

@@ -1,0 +1,319 @@
+"""Proposes repairs that exchange more than one word: names for each other, one slip in all its places, whole chains."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations
+
+from softmark.edits.families import neighbours
+from softmark.edits.scopes import Scope, called, number_in
+from softmark.edits.slips import Names, OwnFunctions, RepairChange, calls_in
+
+_EXCEPTIONS = ("ValueError", "TypeError", "IndexError", "KeyError", "RuntimeError")
+_AXES = (-1, -2, -3, 0, 1)
+_REDUCE = ("mean", "sum", "var", "std", "amax", "amin", "norm")
+_PAIRS = (("sin", "cos"), ("tril", "triu"), ("sigmoid", "tanh"), ("zeros", "ones"), ("amax", "amin"))
+_LOOKED_UP = (ast.Name, ast.Subscript, ast.Attribute)
+_LARGE = 50
+"""A negative number from here on stands for minus infinity."""
+
+
+def exchanges(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
+    """Yield the exchanges in a function, in the order of the text."""
+    names = Names(scope)
+    for node in scope.written():
+        if isinstance(node, ast.Call | ast.Subscript):
+            yield from _chains(node, scope)
+        if isinstance(node, ast.Raise):
+            yield from _exceptions(node)
+        if isinstance(node, ast.If):
+            yield from _checks(node, scope, names)
+        if isinstance(node, ast.If | ast.IfExp):
+            yield from _where_it_is_given(node, scope)
+        if isinstance(node, ast.Constant | ast.UnaryOp):
+            yield from _numbers(node, scope, names)
+        if isinstance(node, ast.Assign | ast.Return | ast.AugAssign) and node.value is not None:
+            yield from _two_names(node.value, scope)
+        if isinstance(node, ast.BinOp):
+            yield from _masks(node)
+            yield from _into_the_call(node)
+            yield from _into_the_exponent(node)
+        if isinstance(node, ast.Call):
+            yield from _numbered(node)
+            yield from _of_an_attribute(node)
+            yield from _out_of_the_call(node)
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+            yield from _results(node.value)
+        if isinstance(node, ast.Attribute) and node.attr in ("data", "real") and isinstance(node.ctx, ast.Load):
+            yield RepairChange("call too many", node, ast.unparse(node.value))
+        if isinstance(node, ast.Name):
+            yield from _sizes(node, scope, names)
+    yield from _axes_in_all_places(scope)
+    yield from _axes_that_go_in_all_places(scope)
+    yield from _attributes_exchanged(scope)
+    yield from _functions_exchanged(scope)
+    yield from _transposes_in_all_places(scope)
+    yield from _functions_in_all_places(scope)
+    yield from _names_in_all_places(scope, names)
+
+
+def _chains(node: ast.Call | ast.Subscript, scope: Scope) -> Iterator[RepairChange]:
+    """Yield what a chain of methods and indices begins with, without two or more of its links."""
+    links = 0
+    inner: ast.expr = node
+    while isinstance(inner, ast.Call | ast.Subscript | ast.Attribute):
+        links += not isinstance(inner, ast.Attribute)
+        inner = inner.func if isinstance(inner, ast.Call) else inner.value
+        if links > 1 and isinstance(inner, ast.Name | ast.BinOp) and getattr(inner, "id", "") not in _LIBRARIES:
+            yield RepairChange("call too many", node, f"({ast.unparse(inner)})")
+
+
+_LIBRARIES = ("torch", "F", "nn", "np", "math", "self")
+
+
+def _exceptions(node: ast.Raise) -> Iterator[RepairChange]:
+    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    if isinstance(raised, ast.Name):
+        for other in _EXCEPTIONS:
+            if other != raised.id:
+                yield RepairChange("exception", raised, other)
+
+
+def _checks(node: ast.If, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield other conditions under which an exception is raised."""
+    if not any(isinstance(statement, ast.Raise) for statement in node.body):
+        return
+    known = [name for name in names.known_at(node) if name in names.sizes]
+    for one, other in permutations(known[:5], 2):
+        for condition in (f"{one} % {other} != 0", f"{one} > {other}", f"{one} != {other}"):
+            yield RepairChange("condition", node.test, condition)
+
+
+def _where_it_is_given(node: ast.If | ast.IfExp, scope: Scope) -> Iterator[RepairChange]:
+    for name, annotation in scope.parameters.items():
+        if "None" in annotation or "Optional" in annotation or "mask" in name.lower():
+            yield RepairChange("condition", node.test, f"{name} is not None")
+            yield RepairChange("condition", node.test, f"{name} is None")
+
+
+def _numbers(node: ast.expr, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield a size, or the root of one, in the place of a number; and minus infinity in that of a large one."""
+    above = scope.parent(node)
+    value = number_in(node)
+    if value is None or isinstance(above, ast.UnaryOp):
+        return
+    if type(value) is int and not isinstance(above, ast.Subscript):
+        for number in dict.fromkeys((value // 2, value - 1, -value, 0, 1, 10 * value, value // 10)):
+            if number != value:
+                yield RepairChange("number", node, str(number))
+    if value <= -_LARGE or (isinstance(above, ast.Call) and called(above).startswith("masked_fill")):
+        yield RepairChange("number", node, 'float("-inf")')
+    if not isinstance(above, ast.BinOp | ast.Call | ast.keyword) or not any(above is one for one in scope.written()):
+        return
+    known = names.known_at(node)
+    widths = [name for name in known if name in names.sizes]
+    widths += [f"{name}.shape[-1]" for name in names.tensors if name in known]
+    for width in widths[:4]:
+        yield RepairChange("number", node, width)
+        if isinstance(above, ast.BinOp):
+            yield RepairChange("number", node, f"{width} ** 0.5")
+
+
+def _two_names(value: ast.expr, scope: Scope) -> Iterator[RepairChange]:
+    """Yield a value in which two variables stand in each other's places."""
+    loaded = [node for node in ast.walk(value) if isinstance(node, ast.Name) and node.id in scope.variables]
+    for one, other in combinations(dict.fromkeys(node.id for node in loaded), 2):
+        for node in loaded:
+            node.id = {one: other, other: one}.get(node.id, node.id)
+        text = ast.unparse(value)
+        for node in loaded:
+            node.id = {one: other, other: one}.get(node.id, node.id)
+        yield RepairChange("exchanged", value, f"({text})")
+
+
+def _masks(node: ast.BinOp) -> Iterator[RepairChange]:
+    """Yield values that are filled where a mask is, in the place of values that are computed with it."""
+    if not isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
+        return
+    for value, mask in ((node.left, node.right), (node.right, node.left)):
+        text = ast.unparse(mask)
+        if "mask" in text.lower():
+            for filled in (f"~({text}), float('-inf')", f"({text}), float('-inf')", f"~({text}), 0.0"):
+                yield RepairChange("operator", node, f"({ast.unparse(value)}).masked_fill({filled})", mask)
+
+
+def _into_the_call(node: ast.BinOp) -> Iterator[RepairChange]:
+    """Yield f(a + b) for f(a) + b, and f(a) + b for f(a + b)."""
+    text = ast.unparse(node)
+    inner: ast.expr = node
+    while isinstance(inner, ast.BinOp):
+        for call in (inner.left, inner.right):
+            if isinstance(call, ast.Call) and len(call.args) == 1 and text.count(ast.unparse(call)) == 1:
+                without = text.replace(ast.unparse(call), ast.unparse(call.args[0]))
+                yield RepairChange("brackets", node, f"{ast.unparse(call.func)}({without})")
+        inner = inner.left
+
+
+def _into_the_exponent(node: ast.BinOp) -> Iterator[RepairChange]:
+    """Yield a ** (b * c) for a ** b * c."""
+    text = ast.unparse(node)
+    for power in ast.walk(node):
+        if isinstance(power, ast.BinOp) and isinstance(power.op, ast.Pow) and power is not node:
+            at = text.find(ast.unparse(power))
+            start = at + len(ast.unparse(power.left)) + len(" ** ")
+            if at >= 0:
+                yield RepairChange("brackets", node, f"({text[:start]}({text[start:]}))")
+
+
+def _out_of_the_call(node: ast.Call) -> Iterator[RepairChange]:
+    if len(node.args) == 1 and isinstance(node.args[0], ast.BinOp):
+        inner = node.args[0]
+        function = ast.unparse(node.func)
+        left, right = ast.unparse(inner.left), ast.unparse(inner.right)
+        sign = ast.unparse(ast.BinOp(ast.Name("a"), inner.op, ast.Name("b")))[1:-1]
+        yield RepairChange("brackets", node, f"({function}({left}){sign}{right})")
+        yield RepairChange("brackets", node, f"({left}{sign}{function}({right}))")
+
+
+def _of_an_attribute(node: ast.Call) -> Iterator[RepairChange]:
+    """Yield an attribute of the object without the method that is called on it."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if isinstance(owner, ast.Attribute) and getattr(owner.value, "id", "") == "self":
+        yield RepairChange("call too many", node, ast.unparse(owner))
+
+
+def _results(node: ast.Tuple) -> Iterator[RepairChange]:
+    """Yield the results without one of them."""
+    for left_out in node.elts:
+        rest = [ast.unparse(one) for one in node.elts if one is not left_out]
+        yield RepairChange("result too many", node, rest[0] if len(rest) == 1 else f"({', '.join(rest)})")
+
+
+def _numbered(node: ast.Call) -> Iterator[RepairChange]:
+    """Yield a call with another number at the end of all its names and keys: gain2, bias2 for gain1, bias1."""
+    text = ast.unparse(node)
+    for one, other in (("1", "2"), ("2", "1"), ("0", "1"), ("1", "0")):
+        changed = re.sub(rf"(?<=[A-Za-z_]){one}\b", other, text)
+        if changed != text:
+            yield RepairChange("wrong variable", node, changed)
+
+
+def _sizes(node: ast.Name, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield the length of an axis in the place of a variable that is a size."""
+    if isinstance(node.ctx, ast.Load) and node.id in names.sizes:
+        known = names.known_at(node)
+        for name in [name for name in names.tensors if name in known][:3]:
+            for axis in (-1, -2):
+                yield RepairChange("another size", node, f"{name}.shape[{axis}]")
+
+
+def _axes_that_go_in_all_places(scope: Scope) -> Iterator[RepairChange]:
+    """Yield a function's statements in which each reduction keeps its axis."""
+    places = []
+    for node in calls_in(scope):
+        given = {word.arg for word in node.keywords}
+        if called(node) in _REDUCE and "keepdim" not in given and (given & {"dim", "axis"} or not node.args):
+            words = [*node.keywords, ast.keyword("keepdim", ast.Constant(True))]
+            words += [] if given & {"dim", "axis"} else [ast.keyword("dim", ast.Constant(-1))]
+            kept = ast.Call(node.func, node.args, words)
+            places.append((node, ast.unparse(kept)))
+    if len(places) > 1 and not _overlap([node for node, _ in places]):
+        yield RepairChange.several("axis that goes", places)
+
+
+def _overlap(nodes: Sequence[ast.expr]) -> bool:
+    """Return whether one of these nodes, which are in their order, is inside another."""
+    return any(inner in ast.walk(outer) for outer, inner in combinations(nodes, 2))
+
+
+def _attributes_exchanged(scope: Scope) -> Iterator[RepairChange]:
+    """Yield a method in which two attributes of similar names, such as norm1 and norm2, stand for each other."""
+    nodes = [node for node in scope.written() if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
+    own = [node for node in nodes if isinstance(node.value, ast.Name) and node.value.id == "self"]
+    for one, other in combinations(dict.fromkeys(node.attr for node in own), 2):
+        if one[:-1] == other[:-1]:
+            pair = {one: other, other: one}
+            named = [node for node in own if node.attr in pair]
+            yield RepairChange.several("exchanged", _in_order(named, [f"self.{pair[n.attr]}" for n in named]))
+
+
+def _functions_exchanged(scope: Scope) -> Iterator[RepairChange]:
+    """Yield a function in which two functions, such as sin and cos, stand for each other."""
+    calls = [(node.func, ast.unparse(node.func)) for node in calls_in(scope)]
+    for one, other in _PAIRS:
+        places = [(function, text) for function, text in calls if text.rpartition(".")[2] in (one, other)]
+        if len({text for _, text in places}) == 2:
+            pair = {one: other, other: one}
+            words = [f"{text.rpartition('.')[0]}.{pair[text.rpartition('.')[2]]}".lstrip(".") for _, text in places]
+            yield RepairChange.several("exchanged", _in_order([f for f, _ in places], words))
+
+
+def _in_order(nodes: Sequence[ast.expr], words: list[str]) -> list[tuple[ast.expr, str]]:
+    """Return places with their new texts in the order in which they stand in the file."""
+    return sorted(zip(nodes, words, strict=True), key=lambda place: (place[0].lineno, place[0].col_offset))
+
+
+def _transposes_in_all_places(scope: Scope) -> Iterator[RepairChange]:
+    """Yield a function in which every matrix on the right of a product is transposed, or none is."""
+    right = [node.right for node in scope.written() if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)]
+    turned: list[ast.expr] = [node for node in right if _is_turned(node)]
+    plain: list[ast.expr] = [node for node in right if isinstance(node, _LOOKED_UP) and node not in turned]
+    for nodes, words in (
+        (plain, [f"{ast.unparse(node)}.T" for node in plain]),
+        (turned, [ast.unparse(node.value) for node in turned if isinstance(node, ast.Attribute)]),
+    ):
+        if len(nodes) > 1:
+            yield RepairChange.several("transpose", _in_order(nodes, words))
+
+
+def _is_turned(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("T", "mT")
+
+
+def _functions_in_all_places(scope: Scope) -> Iterator[RepairChange]:
+    """Yield a function's statements with another function of a family wherever one is called, and without `.T`."""
+    called_here: dict[str, list[ast.expr]] = {}
+    for node in scope.written():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            called_here.setdefault(ast.unparse(node.func), []).append(node.func)
+    for text, places in called_here.items():
+        owner, _, name = text.rpartition(".")
+        if len(places) > 1 and owner in _LIBRARIES:
+            whole = [(call, ast.unparse(call.args[0])) for call in calls_in(scope) if call.func in places and call.args]
+            if len(whole) > 1 and not _overlap([call for call, _ in whole]):
+                yield RepairChange.several("call too many", whole)
+            for other in neighbours(name):
+                yield RepairChange.several("other function", [(place, f"torch.{other}") for place in places])
+
+
+def _names_in_all_places(scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield a loop's variable that is renamed everywhere, so that the next round has its value."""
+    nodes = [node for node in scope.written() if isinstance(node, ast.Name)]
+    stored = {node.id for node in nodes if isinstance(node.ctx, ast.Store) and _is_in_loop(node, scope)}
+    for name in sorted(stored - scope.parameters.keys()):
+        places = sorted((n for n in nodes if n.id == name), key=lambda n: (n.lineno, n.col_offset))
+        for other in names.known_at(places[0]):
+            if other != name and (other.startswith(name[:1]) or name.endswith(other) or other in name):
+                yield RepairChange.several("not carried on", [(place, other) for place in places])
+
+
+def _is_in_loop(node: ast.AST, scope: Scope) -> bool:
+    return any(isinstance(above, ast.For | ast.While) for above in scope.above(node))
+
+
+def _axes_in_all_places(scope: Scope) -> Iterator[RepairChange]:
+    """Yield a function's statements with the same axis changed wherever it is named."""
+    axes = [
+        node.value
+        for node in scope.written()
+        if isinstance(node, ast.keyword) and node.arg in ("dim", "axis") and isinstance(number_in(node.value), int)
+    ]
+    for wrong in dict.fromkeys(number_in(axis) for axis in axes):
+        places = [axis for axis in axes if number_in(axis) == wrong]
+        if len(places) < 2:
+            continue
+        for axis in _AXES:
+            if axis != wrong:
+                yield RepairChange.several("axis", [(place, str(axis)) for place in places])

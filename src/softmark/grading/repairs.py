@@ -1,0 +1,244 @@
+"""Looks for the smallest edit of a student's own function with which all tests of its part pass.
+
+The line of that edit is what a student is told of a mistake that has no name, and the kind of slip; never the edit. The
+search runs only for a part with marks lost and with no named mistake, when its tests have been judged, so it can change
+no mark.
+
+* A fresh worker proposes edits from the text alone (edits/repairs.py). What comes back is places and new text: the
+  edited text is made here by cutting and joining, and nothing of it is parsed on this side.
+* Each edit is tried on one failing case, then on the others, then on all cases of the part. These are the part's own
+  hidden tests: values come back and are compared here, and the reference stays here, too.
+* All edits of one priority are tried before anything is said. If edits on two lines make everything right, nothing is.
+* What is said has passed all tests of the part once more as a whole file, in a worker that knows of no edit.
+
+The budget is a number of edits and calls, not a time, so the same submission gets the same words on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pytest
+
+from softmark.course.homework import Homework, Part
+from softmark.edits.kinds import KINDS
+from softmark.grading.answering import Answering
+from softmark.grading.case_run import CaseRun
+from softmark.grading.edited_session import EditedSession
+from softmark.grading.session import StudentSession
+from softmark.intake.model import SubmittedFiles
+from softmark.records.verdict import Category, Code, Repair
+from softmark.sandbox.wire.editing import Propose, Proposed, PutEdit
+
+MOST_BYTES = 100_000
+"""Longer submissions are not searched."""
+MOST_REQUESTS = 4_000
+"""Edits that are tried for one submission and calls that are made for them, together."""
+_OF_PROPOSALS = 100
+"""The requests that the proposals for a part count as, because a process is started for them."""
+_CPU_SECONDS = 1.0
+"""Processor time of a test with an edit, if the homework does not allow less."""
+_NO_ANSWER = (Category.GRADER, Category.LOAD, Category.FORBIDDEN, Category.CRASH, Category.TIMEOUT, Category.MEMORY)
+_NOT_THERE = (Code.NOT_DEFINED, Code.NOT_WRITTEN, Code.WAITS, Code.NOT_TRIED, Code.WRONG_ARGUMENTS)
+
+RunCase = Callable[[StudentSession, pytest.Item], CaseRun]
+"""Runs a case with a session, as it was run when it failed."""
+
+
+@dataclass(frozen=True)
+class FailedPart:
+    """A part that has lost marks, with the runs of its cases."""
+
+    part: Part
+    runs: Sequence[CaseRun]
+    items: Sequence[pytest.Item]
+    """The cases of the part, in the order of the runs."""
+    answering: Callable[[], Answering | None] = lambda: None
+    """Returns the answers to stand-ins for earlier parts that have lost marks, too; None if there are no such parts."""
+    distrusted: frozenset[str] = frozenset()
+    """Functions of other parts that have lost marks, and have no stand-in: what uses them may be right itself."""
+
+    @property
+    def is_unexplained(self) -> bool:
+        """True if a case has lost marks by a wrong answer or an exception, and no case has a named mistake."""
+        verdicts = [verdict for run in self.runs for verdict in run.verdicts]
+        if any(v.causes or v.category in _NO_ANSWER or v.code in _NOT_THERE for v in verdicts):
+            return False
+        faults = any(run.fault is not None or run.unfit or run.charged for run in self.runs)
+        return not faults and any(run.lost_marks for run in self.runs)
+
+    @cached_property
+    def in_order(self) -> list[pytest.Item]:
+        """The cases: those that failed first, and of them first the one that asks least."""
+        pairs = list(zip(self.runs, self.items, strict=True))
+        failed = sorted((pair for pair in pairs if pair[0].lost_marks), key=lambda pair: pair[0].answers)
+        return [item for _, item in failed] + [item for run, item in pairs if not run.lost_marks]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An edit of the submission: places in one of its files, and a new text. Thousands are kept, and few are made."""
+
+    kind: str
+    file: str
+    text: bytes
+    """The whole file, as it was handed in."""
+    begins: int
+    ends: int
+    """The place of the definition."""
+    first_line: int
+    start: int
+    end: int
+    new: str
+    told: tuple[int, int]
+    """The place of the text that a student is shown."""
+
+    @property
+    def definition(self) -> PutEdit | None:
+        """The definition with the edit in it; None if that is no text."""
+        try:
+            old = self.text[self.begins : self.start].decode(), self.text[self.end : self.ends].decode()
+        except UnicodeDecodeError:
+            return None
+        return PutEdit(self.file, self.first_line, f"{old[0]}{self.new}{old[1]}", id=1)
+
+    @property
+    def whole(self) -> bytes:
+        """The file with the edit in it."""
+        return self.text[: self.start] + self.new.encode() + self.text[self.end :]
+
+    @property
+    def line(self) -> int:
+        """The line that a student is told."""
+        above = self.text[: self.told[0]].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return above.count(b"\n") + 1
+
+    @property
+    def fragment(self) -> str:
+        """The text that a student is shown."""
+        return _short(self.text[slice(*self.told)].decode(errors="replace"))
+
+    @property
+    def words(self) -> str:
+        """The edit as staff read it."""
+        return f"{_short(self.text[self.start : self.end].decode(errors='replace'))} → {_short(self.new)}"
+
+
+class RepairSearch:
+    """The search for repairs in one submission."""
+
+    def __init__(self, homework: Homework, session: StudentSession) -> None:
+        self._homework, self._session = homework, session
+        self._requests = 0
+
+    @property
+    def is_wanted(self) -> bool:
+        """True if the homework wants repairs, and there is a worker of its own to look for them."""
+        return self._homework.repairs != "off" and self._session.can_be_asked and self._may_go_on
+
+    @property
+    def _may_go_on(self) -> bool:
+        return self._requests + _OF_PROPOSALS < MOST_REQUESTS and not self._session.out_of_time
+
+    def repair(self, failed: FailedPart, run_case: RunCase) -> Repair | None:
+        """Return the repair of a part; None if there is none, or if it may be in several lines."""
+        self._session.renew()  # a sandbox has one student process at a time
+        search = EditedSession.of(self._session, _CPU_SECONDS)
+        search.answering = failed.answering()
+        try:
+            candidates = self._candidates(search, failed)
+            found = self._found(search, candidates, failed, run_case)
+        finally:
+            self._requests += search.requests
+            search.close()
+        lines = {(one.file, one.line) for one in found}
+        if len(lines) != 1:
+            return None
+        found.sort(key=lambda one: list(KINDS).index(one.kind))  # of several meanings the commonest
+        return next((self._told(one) for one in found[:3] if self._passes_as_a_file(one, failed, run_case)), None)
+
+    def _candidates(self, search: EditedSession, failed: FailedPart) -> list[_Candidate]:
+        handed, part = self._session.handed, failed.part
+        texts = [handed.files[file] for file in handed.loaded]
+        if sum(map(len, texts)) > MOST_BYTES:
+            return []
+        others = tuple(name for other in self._homework.parts if other != part for name in other.functions)
+        own = tuple(name for name in others if name not in part.functions)
+        try:
+            request = Propose([text.decode() for text in texts], part.functions, own, id=1)
+        except UnicodeDecodeError:
+            return []
+        self._requests += _OF_PROPOSALS
+        proposed = search.proposals(request)
+        if proposed is None or not proposed.definitions:
+            self._requests += MOST_REQUESTS // 2  # a text that offers nothing twice is not asked a third time
+            return []
+        if not failed.distrusted.isdisjoint(proposed.uses):
+            return []
+        return list(_read(proposed, handed))
+
+    def _found(
+        self, search: EditedSession, candidates: Sequence[_Candidate], failed: FailedPart, run_case: RunCase
+    ) -> list[_Candidate]:
+        """Return the edits of the best priority with which all cases pass."""
+        found: list[_Candidate] = []
+        for candidate in candidates:
+            if found and KINDS[found[0].kind].priority < KINDS[candidate.kind].priority:
+                return found
+            if self._requests + search.requests >= MOST_REQUESTS or search.spent:
+                return []  # an edit on another line may be among those that were not tried
+            definition = candidate.definition
+            if definition is not None and search.use(definition) and _all_pass(search, failed, run_case):
+                found.append(candidate)
+        return found
+
+    def _passes_as_a_file(self, candidate: _Candidate, failed: FailedPart, run_case: RunCase) -> bool:
+        handed = self._session.handed
+        files = replace(handed, files={**handed.files, candidate.file: candidate.whole})
+        session = self._session.of_another(files)
+        session.naming = session.describing = False
+        session.answering = failed.answering()
+        try:
+            return _all_pass(session, failed, run_case)
+        finally:
+            session.close()
+
+    def _told(self, candidate: _Candidate) -> Repair:
+        text = self._session.handed.line(candidate.file, candidate.line) or ""
+        says = KINDS[candidate.kind].says.format(candidate.fragment)
+        if self._homework.repairs == "line":
+            return Repair(candidate.file, candidate.line, text, edit=candidate.words)
+        return Repair(candidate.file, candidate.line, text, candidate.kind, says, candidate.words)
+
+
+def _all_pass(session: StudentSession, failed: FailedPart, run_case: RunCase) -> bool:
+    return all(_passes(run_case(session, item), failed.part) for item in failed.in_order)
+
+
+def _passes(run: CaseRun, part: Part) -> bool:
+    return not run.failed and run.fault is None and not run.lost_marks and (part.in_place or not run.context.changed)
+
+
+def _read(proposed: Proposed, handed: SubmittedFiles) -> Iterable[_Candidate]:
+    """Yield the edits that a worker has proposed, as far as they are edits of the files."""
+    for number, kind, start, end, new, first, last in proposed.edits:
+        if number >= len(proposed.definitions) or kind not in KINDS:
+            continue
+        index, begins, ends, line = proposed.definitions[number]
+        if index >= len(handed.loaded):
+            continue
+        file = handed.loaded[index]
+        text = handed.files[file]
+        if begins <= start <= end <= ends <= len(text) and begins <= first <= last <= ends:
+            yield _Candidate(kind, file, text, begins, ends, line, start, end, new, (first, last))
+
+
+_LONGEST_FRAGMENT = 60
+
+
+def _short(text: str) -> str:
+    """Return a text on one line, cut if it is long."""
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= _LONGEST_FRAGMENT else f"{one_line[: _LONGEST_FRAGMENT - 1]}…"

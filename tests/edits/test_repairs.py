@@ -1,0 +1,156 @@
+"""Repairs that are proposed for a student's text: the right edit is among them, at the right place, with its kind."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from softmark.edits.kinds import KINDS, OF_OPERATORS
+from softmark.edits.repairs import MOST_BYTES, MOST_EDITS, RepairEdit, repairs_of
+
+REST = "\n    raise ValueError\nreturn n"
+RETURNS = "def g(x):\n    return "
+HEAD = "import torch\n\n\n"
+ROWS = [
+    ("x", "return x.sum(-1).relu()", "return x.sum(-1)", "call too many", "relu"),
+    ("x", "return torch.relu(x.flip(0))", "return torch.relu(x)", "call too many", "flip"),
+    ("x", "return x.flip(0).float().sum(0)", "return x", "call too many", ""),
+    ("x, y", "return x + y + 1", "return x + y", "term too many", "1"),
+    ("x", "return x if x.dim() > 1 else 0 * x", "return x", "special case", "x.dim() > 1"),
+    ("x", "return torch.sin(x)", "return torch.cos(x)", "other function", "torch.sin"),
+    ("x, y", "return x @ x", "return x @ y", "unused", "x"),
+    ("x, y", "z = x + y\nreturn x * y + x", "z = x + y\nreturn x * y + z", "unused", "x"),
+    ("x, eps", "return x + 1e-6", "return x + eps", "unused", "1e-6"),
+    ("x, a, b", "return x", "return x + a @ b", "unused", "x"),
+    ("x, y", "z = 2 * y\nreturn z + x - y", "z = 2 * y\nreturn z + x - z", "wrong variable", "y"),
+    ("x", "return x.sum(dim=0)", "return x.sum(dim=-1)", "axis", "0"),
+    ("x", "return x.sum(dim=0) / x.max(dim=0)", "return x.sum(dim=-1) / x.max(dim=-1)", "axis", "0"),
+    ("x", "return x.transpose(0, 1)", "return x.transpose(0, 2)", "axis", "1"),
+    ("x", "return x / x.sum(dim=-1)", "return x / x.sum(dim=-1, keepdim=True)", "axis that goes", "x.sum(dim=-1)"),
+    ("x", "return x.var(dim=-1)", "return x.var(dim=-1, unbiased=False)", "option", "x.var(dim=-1)"),
+    ("x", "x = x + 1\nreturn x", "pass\nreturn x", "line too many", "x = x + 1"),
+    ("x", "return torch.exp(x)", "return torch.exp(x - x.amax(dim=-1, keepdim=True))", "overflow", "torch.exp(x)"),
+    ("x, y", "return x - y", "return x + y", "operator", "x - y"),
+    ("x, y", "z = x\nreturn y * z", "z = x\nreturn y / z", "operator before a variable", "y * z"),
+    ("x, y", "return x ** 1 / 2 + y", "return x ** (1 / 2) + y", "brackets", "x ** 1 / 2"),
+    ("x, b", "return torch.relu(x) + b", "return torch.relu(x + b)", "brackets", "torch.relu(x) + b"),
+    ("x", "return x.mul_(2)", "return x.mul(2)", "in place", "x.mul_(2)"),
+    ("x", "x += 1\nreturn x", "x = x + 1\nreturn x", "in place", "x += 1"),
+    ("x", "return x[1:-1]", "return x[1:]", "slice", "x[1:-1]"),
+    ("x", "return x[0]", "return x[-1]", "index", "0"),
+    ("x", "return x[0]", "return x", "index too many", "x[0]"),
+    ("x", "return x / x.shape[0]", "return x / x.shape[-1]", "size", "x.shape[0]"),
+    ("x, y", "return y, x", "return x, y", "order of results", "y, x"),
+    ("x, y", "return f(y, x)", "return f(x, y)", "order of arguments", "f(y, x)"),
+    ("x, y", "z = f(x)\nreturn z + y", "z = f(x, y)\nreturn z + y", "argument missing", "f(x)"),
+    ("x, mask", "return x.masked_fill(mask, 0)", "return x.masked_fill(~mask, 0)", "negation", "mask"),
+    ("x, y", "return x @ y", "return x @ y.transpose(-1, -2)", "transpose", "y"),
+    ("x, y", "return x @ y.T", "return x @ y", "transpose", "y.T"),
+    ("x, y", "return x < y", "return x <= y", "comparison", "x < y"),
+    ("x, n", "if n > 3:\n    return x\nreturn 2 * x", "if False:\n    return x\nreturn 2 * x", "special case", "n > 3"),
+    ("x", "for v in x:\n    y = v\nreturn y", "for v in x:\n    y = v\nreturn v", "wrong variable", "y"),
+    ("x, h", "for v in x:\n    h2 = v + h\nreturn h2", "for v in x:\n    h = v + h\nreturn h", "not carried on", "h2"),
+    ("x", "return x * 2", "return x * 3", "number", "2"),
+    ("x, k", "return x / 2 + k.shape[-1]", "return x / k.shape[-1] ** 0.5 + k.shape[-1]", "number", "2"),
+    ("x", "return x - 1e9", "return x - 0.0", "number", "1e9"),
+    ("x, y", "return x * y", "return x * y.unsqueeze(-1)", "axis of length 1", "y"),
+    ("x: torch.Tensor", "return x", "return x / x.shape[-1] ** 0.5", "factor missing", "x"),
+    ("x", "return x", "return torch.softmax(x, dim=-1)", "step missing", "x"),
+    ("x, y", "return y @ x", "return y @ x + y", "term missing", "y @ x"),
+    ("x", "y = x + 1\nreturn x", "y = x + 1\nreturn x, y", "result missing", "x"),
+    ("x", "raise KeyError(x)", "raise ValueError(x)", "exception", "KeyError"),
+    ("q, k", "return f(k) - q", "return f(q) - k", "exchanged", "f(k) - q"),
+    ("x: torch.Tensor", "return x + torch.ones(3)", "return x + torch.ones(3, dtype=x.dtype)", "device or dtype", ""),
+    ("p", 'return f(p["a1"], p["b1"])', 'return f(p["a2"], p["b2"])', "wrong variable", ""),
+    ("n: int, m: int", f"if n > m:{REST}", f"if n % m != 0:{REST}", "condition", "n > m"),
+]
+
+
+def function(parameters: str, body: str) -> str:
+    """Return a file with one function `g`, and a function `f` of two arguments that it may call."""
+    inner = "".join(f"    {line}\n" for line in body.split("\n"))
+    return f"{HEAD}def g({parameters}):\n{inner}\n\ndef f(a, b=None):\n    return a\n"
+
+
+def edited(text: str, edit: RepairEdit) -> str:
+    data = text.encode()
+    return (data[: edit.start] + edit.new.encode() + data[edit.end :]).decode()
+
+
+def told(text: str, edit: RepairEdit) -> str:
+    return text.encode()[slice(*edit.told)].decode()
+
+
+@pytest.mark.parametrize(("parameters", "wrong", "right", "kind", "fragment"), ROWS)
+def test_right_edit_is_proposed(parameters: str, wrong: str, right: str, kind: str, fragment: str) -> None:
+    text = function(parameters, wrong)
+    wanted = ast.dump(ast.parse(function(parameters, right)))
+    of_kind = [edit for edit in repairs_of([text], ["g"], ["f"])[1] if edit.kind == kind]
+    fitting = [edit for edit in of_kind if _dumped(edited(text, edit)) == wanted]
+    assert fitting
+    assert not fragment or fragment in [told(text, edit) for edit in fitting]
+
+
+def _dumped(text: str) -> str:
+    try:
+        return ast.dump(ast.parse(text))
+    except SyntaxError:
+        return ""
+
+
+def test_every_kind_of_a_row_has_a_sentence() -> None:
+    assert {kind for *_, kind, _ in ROWS} <= KINDS.keys()
+    assert set(OF_OPERATORS.values()) <= KINDS.keys()
+
+
+def test_likeliest_kinds_come_first() -> None:
+    _, edits, _ = repairs_of([function("x, y", "return x @ x")], ["g"], [])
+    priorities = [KINDS[edit.kind].priority for edit in edits]
+    assert priorities == sorted(priorities)
+
+
+def test_functions_of_other_parts_are_used_and_not_edited() -> None:
+    text = function("x", "return h(f(x, x))") + "\n\ndef h(a):\n    return a + 1\n"
+    definitions, _, uses = repairs_of([text], ["g"], ["f", "other"])
+    assert [definition.name for definition in definitions] == ["g", "h"]
+    assert uses == ["f"]
+
+
+def test_methods_of_other_parts_are_not_edited() -> None:
+    text = "class A:\n    def one(self, x):\n        return x + 1\n\n    def two(self, x):\n        return x + 2\n"
+    _, edits, uses = repairs_of([text], ["A.two"], ["A.one"])
+    assert {text[: edit.start].count("\n") for edit in edits} == {5}
+    assert uses == ["A"]
+
+
+def test_last_definition_of_several_files_counts() -> None:
+    first, second = "def g(x):\n    return x + 1\n", "def g(x):\n    return x + 2\n"
+    (definition,), _, _ = repairs_of([first, second], ["g"], [])
+    assert definition.file == 1
+
+
+@pytest.mark.parametrize("after", ["g = f(g)\n", "for g in []:\n    pass\n", "import math as g\n"])
+def test_definition_that_is_not_what_is_called_is_not_edited(after: str) -> None:
+    assert repairs_of([f"{function('x', 'return x + 1')}\n\n{after}"], ["g"], [])[0] == []
+
+
+def test_number_of_edits_is_bounded() -> None:
+    body = "\n".join(f"y{n} = x @ x + {n}" for n in range(12)) + "\nreturn y1"
+    _, edits, _ = repairs_of([function("x", body)], ["g"], [])
+    assert 0 < len(edits) <= MOST_EDITS
+
+
+@pytest.mark.parametrize("text", ["def g(x):\n    return x  # " + "x" * MOST_BYTES, "def h(x):\n    return x\n"])
+def test_nothing_is_proposed_for_what_is_too_long_or_not_there(text: str) -> None:
+    assert repairs_of([text], ["g"], [])[1] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [RETURNS + "-" * 70 + "x\n", RETURNS + "x" + ".T" * 200, "def g(x):\n" + "    x\n" * 15_000],
+    ids=["signs", "chain", "many"],
+)
+def test_text_that_is_too_deep_or_too_large_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="nested too deeply"):
+        repairs_of([text[:MOST_BYTES]], ["g"], [])
