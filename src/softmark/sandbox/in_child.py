@@ -45,6 +45,7 @@ class ChildWorker(StudentProcess):
         self._busy = False
         self._terminal = _terminal()
         self._debugged = mmap.mmap(-1, 1)  # shared with the child
+        self._oom_kills = procfs.oom_kills()
         self._wire, theirs = socket.socketpair()
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # or the child would print it again
@@ -116,7 +117,9 @@ class ChildWorker(StudentProcess):
         """Raise the failure of a child whose wire was closed, by its end or by its code."""
         ending, _, _ = select.select([self._pidfd], [], [], _ENDING)
         status = self.close().status
-        raise failure_texts.death(status, killed_for_memory()) if ending else wire.WireError("the wire was closed")
+        if not ending:
+            raise wire.WireError("the wire was closed")
+        raise failure_texts.death(status, killed_for_memory(self._oom_kills))
 
 
 class _Body:

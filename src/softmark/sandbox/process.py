@@ -43,12 +43,11 @@ _MEGABYTE = 1_000_000
 _OF_BACKSTOP = 0.75  # the kernel counts clock ticks for its own limit, and on a busy machine it may count too many
 _ENDING = 1.0  # seconds that a process may live on after its end of the wire is closed
 
-_oom_kills = procfs.OomKills()
 
-
-def killed_for_memory() -> bool | None:
-    """Return whether the kernel has killed a process for memory since the last look; None: it does not tell."""
-    return _oom_kills.any_since() if _oom_kills.known() else None
+def killed_for_memory(before: int | None) -> bool | None:
+    """Return whether the kernel has killed a process for memory since it had killed so many; None: it does not tell."""
+    now = procfs.oom_kills()
+    return None if before is None or now is None else now > before
 
 
 class ForkedWorker(StudentProcess):
@@ -66,6 +65,7 @@ class ForkedWorker(StudentProcess):
         self._out, self._err = Capture(limits.output_bytes), Capture(limits.output_bytes)
         self._ended: Exit | None = None
         self._cpu_of_others = 0.0
+        self._oom_kills = procfs.oom_kills()
         self._wire, theirs = socket.socketpair()
         out, out_theirs = os.pipe2(os.O_CLOEXEC)
         err, err_theirs = os.pipe2(os.O_CLOEXEC)
@@ -237,7 +237,7 @@ class ForkedWorker(StudentProcess):
         killed = os.WIFSIGNALED(ended.status) and os.WTERMSIG(ended.status) in (signal.SIGKILL, signal.SIGXCPU)
         if killed and ended.cpu_seconds > _OF_BACKSTOP * self._walls.cpu_backstop:
             return failure_texts.out_of_time(self._walls.cpu_backstop, 0.0, ended.cpu_seconds, 0.0)
-        return failure_texts.death(ended.status, killed_for_memory())
+        return failure_texts.death(ended.status, killed_for_memory(self._oom_kills))
 
 
 class _Exchange:

@@ -162,23 +162,8 @@ def threads(pid: int) -> list[str]:
         return []
 
 
-class OomKills:
-    """Counts how often the kernel has killed a process of this machine for want of memory."""
-
-    def __init__(self) -> None:
-        self._seen = _oom_kills()
-
-    def known(self) -> bool:
-        """Return whether the kernel here counts them at all."""
-        return self._seen is not None
-
-    def any_since(self) -> bool:
-        """Return whether there was one since the last look."""
-        before, self._seen = self._seen, _oom_kills()
-        return self._seen != before
-
-
-def _oom_kills() -> int | None:
+def oom_kills() -> int | None:
+    """Return how often the kernel has killed a process of this machine for want of memory; None: it does not tell."""
     try:
         with open("/proc/vmstat", "rb") as counters:
             return next((int(line.split()[1]) for line in counters if line.startswith(b"oom_kill ")), None)
