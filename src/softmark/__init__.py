@@ -43,7 +43,9 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.verdict import confirm_reference as confirm_reference
     from softmark.verdict import current_test as current_test
     from softmark.verdict import draw as draw
+    from softmark.verdict import draw_documents as draw_documents
     from softmark.verdict import draw_integers as draw_integers
+    from softmark.verdict import draw_text as draw_text
     from softmark.verdict import equivalent as equivalent
     from softmark.verdict import fail as fail
     from softmark.verdict import gradients_agree as gradients_agree
@@ -74,11 +76,11 @@ _NAMES = {
     "softmark.grading.student": "Student",
     "softmark.verdict": """
         Answer Category Cause Code CodeLine Failed Gradients OpCount Picture StudentCallable StudentModule
-        TestContext Verdict agree agree_at_extremes agree_in_turn batch_independent causal causal_mask confirm_reference
-        current_test draw draw_integers equivalent fail gradients_agree ignores_padding keeps_dtype leaves_inputs lend
-        mistake naming_only ops_independent_of padding_mask permutation_equivariant raises
-        random_mask repeatable rows_sum_to_one to_float32 uses_inputs uses_weights well_behaved
-        within_limit without_values works_on_meta
+        TestContext Verdict agree agree_at_extremes agree_in_turn batch_independent causal causal_mask
+        confirm_reference current_test draw draw_documents draw_integers draw_text equivalent fail
+        gradients_agree ignores_padding keeps_dtype leaves_inputs lend mistake naming_only ops_independent_of
+        padding_mask permutation_equivariant raises random_mask repeatable rows_sum_to_one to_float32
+        uses_inputs uses_weights well_behaved within_limit without_values works_on_meta
     """,
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}

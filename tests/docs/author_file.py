@@ -31,7 +31,9 @@ from softmark import (
     confirm_reference,
     current_test,
     draw,
+    draw_documents,
     draw_integers,
+    draw_text,
     equivalent,
     example,
     fail,
@@ -124,6 +126,7 @@ def test_properties(student: Student, set_score: object, set_leaderboard_value: 
     ignores_padding(attend, X, padding=~padding_mask([3], 5)[0, 0])
     ops_independent_of("the number of tokens", attend, (X[:2],), (X,))
     tokens = draw_integers(0, 11, "T", T=5)
+    agree(attend, draw_text(9), draw_documents(3, words=5))
     agree(student.attend_to, X, to_float32(X), tokens, causal_mask(5), random_mask(5, 5))
 
 

@@ -12,10 +12,11 @@ from markupsafe import Markup
 
 from softmark.feedback.escape import message
 from softmark.feedback.feedback import Block, Feedback, PartLine, Section, Sentence, Tone
+from softmark.feedback.line_difference import EXPECTED, GOT, LEGEND, rows
 from softmark.feedback.picture import inline
 from softmark.records.points import shown
 from softmark.records.result import Outcome
-from softmark.records.verdict import CodeLine, Picture
+from softmark.records.verdict import CodeLine, Lines, Picture
 
 _HTML_MARKS = {
     Outcome.PASSED: ("✓", "passed"),
@@ -44,8 +45,10 @@ def _environment() -> Environment:
     environment.filters["drawn"] = lambda picture: Markup(inline(picture))
     environment.tests["sentence"] = lambda block: isinstance(block, Sentence)
     environment.tests["code"] = lambda block: isinstance(block, CodeLine)
+    environment.filters["rows"] = rows
+    environment.tests["lines"] = lambda block: isinstance(block, Lines)
     environment.tests["picture"] = lambda block: isinstance(block, Picture)
-    environment.globals["marks"] = _HTML_MARKS
+    environment.globals.update(marks=_HTML_MARKS, looks={EXPECTED: "expected", GOT: "got"}, legend=LEGEND)
     return environment
 
 
@@ -132,21 +135,23 @@ def _block(block: Block, link_to: LinkTo | None) -> str:
             said = f"**{text}**" if block.tone is Tone.CAUSE else text
             return f"{escaped(block.lead)}: {said}" if block.lead else said
         case CodeLine():
-            return f"{escaped(block.file)}, line {block.line}:\n\n{_fenced(block.text)}"
+            return f"{escaped(block.file)}, line {block.line}:\n\n{_fenced(block.text, 'python')}"
+        case Lines():
+            return f"{escaped(LEGEND)}:\n\n{_fenced(chr(10).join(''.join(row) for row in rows(block)), 'diff')}"
         case Picture():
             return f"![expected, got, difference]({link_to(block)})" if link_to else ""
 
 
-def _fenced(code: str) -> str:
+def _fenced(code: str, language: str) -> str:
     """Return a code block whose fence is longer than any run of backticks inside, so that nothing can close it."""
     longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}python\n{code}\n{fence}"
+    return f"{fence}{language}\n{code}\n{fence}"
 
 
 def as_lines(blocks: Iterable[Block]) -> str:
-    """Return one line or more per block; a picture is left out."""
-    return "\n".join(_line(block) for block in blocks if not isinstance(block, Picture))
+    """Return one line or more per block; what is drawn is left out."""
+    return "\n".join(_line(block) for block in blocks if not isinstance(block, Picture | Lines))
 
 
 def _line(block: Sentence | CodeLine) -> str:

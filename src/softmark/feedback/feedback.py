@@ -13,7 +13,7 @@ from softmark.feedback.excuse_words import excuses
 from softmark.feedback.told_once import alike, reasons_of, told_before, without_sizes
 from softmark.records.points import shown
 from softmark.records.result import Outcome, PartResult, Result, Status, TestResult
-from softmark.records.verdict import Category, Cause, Code, CodeLine, Listing, Picture, Repair, Verdict
+from softmark.records.verdict import Category, Cause, Code, CodeLine, Lines, Listing, Picture, Repair, Verdict
 
 MOST_DIFFERENT_FAILURES = 3
 MOST_FRAMES = 2
@@ -53,7 +53,7 @@ class Sentence:
     lead: str = ""
 
 
-Block = Sentence | CodeLine | Picture
+Block = Sentence | CodeLine | Picture | Lines
 
 GRADER_FAILED_HERE = Sentence(
     Tone.NOTE, "The grader itself failed here. This is not your fault, and it does not count against you."
@@ -160,7 +160,7 @@ def blocks_of_test(test: TestResult, audience: Audience, told: TestResult | None
     if at_fault and not test.verdicts:
         blocks.append(GRADER_FAILED_HERE)
     for group in alike(test)[:MOST_DIFFERENT_FAILURES]:
-        drawn = any(isinstance(block, Picture) for block in blocks)
+        drawn = any(isinstance(block, Picture | Lines) for block in blocks)
         blocks.extend(_verdict(group, test, audience, draw=not drawn))
     more = len(alike(test)) - MOST_DIFFERENT_FAILURES
     if more > 0:
@@ -224,7 +224,10 @@ def _essence(test: TestResult, blocks: Sequence[Block]) -> tuple[object, ...]:
 
 
 def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience, *, draw: bool) -> Iterable[Block]:
-    """Yield the blocks about failures that say the same; with `draw` also the picture. One in a test is enough."""
+    """Yield the blocks about failures that say the same; with `draw` also the picture or the lines.
+
+    One drawing in a test is enough.
+    """
     verdict = group[0]
     may_see_numbers = audience is Audience.STAFF or test.visibility == "visible"
     yield Sentence(Tone.FACT, _short(verdict.fact), lead=_which(group, test))
@@ -232,8 +235,8 @@ def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience, *, 
         yield Sentence(Tone.WHERE, _short(verdict.where))
     yield from _causes(verdict.causes)
     yield from _code(verdict.frames)
-    if draw and verdict.picture is not None and may_see_numbers:
-        yield verdict.picture
+    if draw and may_see_numbers:
+        yield from (drawn for drawn in (verdict.picture, verdict.lines) if drawn is not None)
     matters = verdict.category in _STAFF_MATTERS or verdict.code == Code.NOT_PLAIN
     if verdict.staff and audience is Audience.STAFF and matters:
         yield Sentence(Tone.STAFF, message(verdict.staff), lead="For staff")

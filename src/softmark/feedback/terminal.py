@@ -29,14 +29,16 @@ from softmark.feedback.feedback import (
     Tone,
     feedback_for,
 )
+from softmark.feedback.line_difference import EXPECTED, GOT, LEGEND, rows
 from softmark.feedback.picture import marked, size
 from softmark.records.points import shown
 from softmark.records.result import Outcome, Result
-from softmark.records.verdict import Code, CodeLine, Picture
+from softmark.records.verdict import Code, CodeLine, Lines, Picture
 
 NARROW = 64
 WIDEST = 110
 MOST_ROWS = 8
+MOST_LINES = 16
 NUMBER_WIDTH = 11
 
 SIGNS = {
@@ -188,6 +190,17 @@ class _Layout:
                 return Text().append(place).append(self.text(block.text))
             case Picture():
                 return self._matrices(block)
+            case Lines():
+                return self._lines(block)
+
+    def _lines(self, lines: Lines) -> RenderableType:
+        """Return the first lines that differ, each with its sign."""
+        shown = rows(lines)
+        text = self.text(f"{LEGEND}\n", "dim")
+        for row in shown[:MOST_LINES]:
+            text.append(self.text(f"{row.sign} {row.text}\n", {EXPECTED: "green", GOT: "red"}.get(row.sign, "")))
+        left_out = len(shown) - MOST_LINES
+        return text.append(self.text(f"… {left_out} more", "dim")) if left_out > 0 else text[:-1]
 
     def _matrices(self, picture: Picture) -> RenderableType:
         """Return expected and got side by side, if they are small; larger ones are left to staff.html."""

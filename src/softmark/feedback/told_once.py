@@ -63,6 +63,16 @@ def alike(test: TestResult) -> list[list[Verdict]]:
     return list(groups.values())
 
 
+_SIZES = (
+    (r"(?:all|\d+ of) \d+ (values|entries) (?:is|are)", r"… \1 are"),
+    (r"\d+ entr(?:y|ies)\b", "… entries"),
+    (r"(expected|at index|from index|character|byte) \d+", r"\1 …"),
+    (r"\([\d, ]*\)", "(…)"),
+)
+
+
 def without_sizes(fact: str) -> str:
     """Return a fact as it reads for inputs of any size: "all 35 values are wrong" and "104 of 105 values" are alike."""
-    return re.sub(r"\([\d, ]*\)", "(…)", re.sub(r"(?:all|\d+ of) \d+ values (?:is|are)", "… values are", fact))
+    for pattern, replacement in _SIZES:
+        fact = re.sub(pattern, replacement, fact)
+    return fact

@@ -5,7 +5,7 @@ them:
 
 * `fact`, `causes` and `frames` are safe for a student whatever the test's visibility: shapes, types, counts, the
   student's own doing, never a hidden input or an expected value.
-* `where` and `picture` hold hidden numbers: they are shown only where the test's visibility policy allows it.
+* `where`, `picture` and `lines` hold hidden values: they are shown only where the test's visibility policy allows it.
 * `staff` is for the course staff only: seed, arguments, ratios.
 
 Decisions read `category`, `code`, `function` and `exception`, never a text: a text may be reworded at any time.
@@ -163,6 +163,15 @@ class Picture(Record, frozen=True):
     caption: str = ""
 
 
+class Lines(Record, frozen=True):
+    """The lines of a text, or the entries of a list or dictionary, expected and got, around the first difference."""
+
+    expected: tuple[str, ...]
+    got: tuple[str, ...]
+    first: int = 0
+    """The number of lines that are left out before them."""
+
+
 class Verdict(Record, frozen=True):
     """The reason why a case, or one subtest of it, failed."""
 
@@ -173,6 +182,7 @@ class Verdict(Record, frozen=True):
     causes: tuple[Cause, ...] = ()
     frames: tuple[CodeLine, ...] = ()
     picture: Picture | None = None
+    lines: Lines | None = None
     subtest: str = ""
     """The subtest of its case that failed; empty if the case has none."""
     code: str = ""

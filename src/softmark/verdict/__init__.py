@@ -21,6 +21,7 @@ from softmark.verdict.call_properties import (
 from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule, lend
 from softmark.verdict.context import Check, TestContext, activate, current_test
 from softmark.verdict.draw import causal_mask, draw, draw_integers, padding_mask, random_mask, to_float32
+from softmark.verdict.draw_text import draw_documents, draw_text
 from softmark.verdict.extremes import agree_at_extremes
 from softmark.verdict.gradients import gradients_agree
 from softmark.verdict.in_turn import agree_in_turn
@@ -82,7 +83,9 @@ __all__ = [
     "confirm_reference",
     "current_test",
     "draw",
+    "draw_documents",
     "draw_integers",
+    "draw_text",
     "equivalent",
     "fail",
     "gradients_agree",

@@ -26,6 +26,7 @@ from softmark.records.verdict import Category, Picture, PictureRows, Regularity,
 from softmark.verdict import values
 from softmark.verdict.expected import Expected
 from softmark.verdict.patterns import of_shapes, of_values
+from softmark.verdict.plain_values import difference
 from softmark.verdict.values import NUMBERS, Path, dtype_name, is_numeric, kind, place, tensor_of
 
 PRECISE = (torch.float64, torch.float32)
@@ -44,7 +45,7 @@ def mistyped(got: Any, want: Any, path: Path = ()) -> str:
         right = (is_numeric(got) or isinstance(got, torch.Tensor)) and (
             type(got) not in NUMBERS or not getattr(want, "shape", ())
         )
-    elif want is None or isinstance(want, str | bytes):
+    elif want is None or isinstance(want, str | bytes | int):
         right = type(got) is type(want)
     else:
         raise TypeError(f"the expected value holds {kind(want)}, which no answer can be compared with")
@@ -128,6 +129,9 @@ def compare(value: Any, expected: Expected, entry: str = _ENTRY) -> Comparison:
     """
     wrong_type = mistyped(value, expected.value)
     if wrong_type:
+        plain = difference(value, expected.value, entry)
+        if plain is not None:
+            return Comparison(math.inf, plain.category, partial(_kept, plain))
         return Comparison(math.inf, Category.TYPE, partial(Verdict, Category.TYPE, wrong_type))
     pairs = _pairs(value, expected, entry)
     found = [_leaf(path, got, want, expected, number, pairs) for path, got, want, number in pairs]
@@ -136,7 +140,14 @@ def compare(value: Any, expected: Expected, entry: str = _ENTRY) -> Comparison:
     if not wrong:
         return Comparison(worst)
     _, worst_leaf = min(wrong, key=itemgetter(0))
+    plain = difference(value, expected.value, entry) if worst_leaf.category in (Category.VALUE, Category.TYPE) else None
+    if plain is not None:
+        return Comparison(worst, plain.category, partial(_kept, plain))
     return Comparison(worst, worst_leaf.category, worst_leaf.describe)
+
+
+def _kept(verdict: Verdict) -> Verdict:
+    return verdict
 
 
 def agrees(value: Any, expected: Expected) -> bool:
@@ -186,8 +197,7 @@ def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: in
     """Compare one leaf of an answer with the true one. `pairs` are all leaves."""
     at = place(path)
     if number < 0:
-        words = f"got {got!r:.80}, expected {want!r:.80}"
-        return _Leaf(0.0) if got == want else _wrong(Category.VALUE, f"{at}another text than expected", words)
+        return _Leaf(0.0) if got == want else _wrong(Category.VALUE, f"{at}another value than expected")
     if isinstance(got, torch.Tensor) and got.device.type == "meta":
         return _wrong(Category.DEVICE, f"{at}the tensor is on the device meta, where there are no numbers")
     answer, true = tensor_of(got), expected.leaves[number]
