@@ -27,6 +27,7 @@ from softmark.verdict.compare import agrees
 from softmark.verdict.context import TestContext
 from softmark.verdict.expected import Expected, make_room
 from softmark.verdict.mistakes import Mistake
+from softmark.verdict.plain_values import has_many_entries
 from softmark.verdict.plant import Planting, Target, instead, parts, planted, reachable
 from softmark.verdict.together import can_be_made_together, plants_of
 from softmark.verdict.tolerance import within
@@ -52,8 +53,8 @@ def fitting_pairs(answer: Any, expected: Expected, suspects: Sequence[Mistake], 
 
 
 def tells_pairs_apart(expected: Expected) -> bool:
-    """Return whether an answer has an axis. There are so many pairs that one of them fits a few numbers by chance."""
-    return any(leaf.dim() for leaf in expected.leaves)
+    """Return whether an answer has an axis or many entries. One of thousands of pairs fits a few numbers by chance."""
+    return any(leaf.dim() for leaf in expected.leaves) or has_many_entries(expected.value)
 
 
 def concerns(mistakes: Combination, expected: Expected) -> bool:

@@ -26,7 +26,7 @@ from softmark.records.verdict import Category, Picture, PictureRows, Regularity,
 from softmark.verdict import values
 from softmark.verdict.expected import Expected
 from softmark.verdict.patterns import of_shapes, of_values
-from softmark.verdict.plain_values import difference
+from softmark.verdict.plain_values import difference, is_plain, is_same
 from softmark.verdict.values import NUMBERS, Path, dtype_name, is_numeric, kind, place, tensor_of
 
 PRECISE = (torch.float64, torch.float32)
@@ -127,6 +127,8 @@ def compare(value: Any, expected: Expected, entry: str = _ENTRY) -> Comparison:
 
     `entry` is the form in which a sentence names the entry of a dictionary.
     """
+    if is_plain(expected.value) and is_same(value, expected.value):
+        return Comparison(0.0)
     wrong_type = mistyped(value, expected.value)
     if wrong_type:
         plain = difference(value, expected.value, entry)
@@ -152,6 +154,8 @@ def _kept(verdict: Verdict) -> Verdict:
 
 def agrees(value: Any, expected: Expected) -> bool:
     """Return whether `compare` would find nothing wrong. This is quicker for a wrong answer."""
+    if is_plain(expected.value):
+        return is_same(value, expected.value)
     if mistyped(value, expected.value):
         return False
     for _, got, want, number in _pairs(value, expected):
