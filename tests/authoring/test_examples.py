@@ -115,6 +115,14 @@ class TestWorkedExample:
             (("twice",), "Twice too large.", "Halve it.")
         ]
 
+    def test_names_every_mistake_that_fits(self) -> None:
+        """Two mistakes that give the same answer are named side by side, in their order; a third one is not."""
+        slips = [Slip(ANSWER * n, f"times {n}", f"{n} times too large.") for n in (2, 3)]
+        also = Slip(ANSWER + ANSWER, "twice", "Added to itself.")
+        with pytest.raises(Failed) as failed:
+            WorkedExample("it", (), ANSWER, {}, [*slips, also]).check(ANSWER * 2)
+        assert [cause.says for cause in failed.value.verdict.causes] == ["2 times too large.", "Added to itself."]
+
     def test_names_nothing_else(self) -> None:
         """Another wrong answer has no name."""
         example = WorkedExample("it", (), ANSWER, {}, [Slip(ANSWER * 2, "twice", "Twice too large.")])

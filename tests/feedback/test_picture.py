@@ -92,6 +92,12 @@ class TestDifference:
         picture = Picture(expected=((1.0, 2.0),), got=((1.0 + 1e-15, 3.0),))
         assert marked(picture) == [[False, True]]
 
+    @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+    def test_marks_by_the_worst_error(self, size: float) -> None:
+        """A small error is marked, unless it is rounding beside the worst one. How large the numbers are is no matter."""
+        got = tuple(1e3 * size + size * error for error in (0.0, 1e-4, 2e-3, 1.0))
+        assert marked(Picture(expected=((1e3 * size,) * 4,), got=(got,))) == [[False, False, True, True]]
+
     def test_of_a_missing_row(self) -> None:
         """A row that did not come at all is wrong in each of its numbers."""
         assert marked(Picture(expected=((1.0, 2.0),), got=())) == [[True, True]]

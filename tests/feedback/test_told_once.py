@@ -16,6 +16,7 @@ from tests.support.results import HOMEWORK, failed, spec
 LINE = CodeLine("hw.py", 3, "", "return Q @ K")
 NAMED = Verdict(Category.VALUE, "all 35 values are wrong", causes=(Cause("no_scale", "Not scaled."),))
 RAISED = Verdict(Category.ERROR, "scores: raised ValueError", exception="ValueError", frames=(LINE,))
+OTHER = Verdict(Category.VALUE, "one value is wrong", causes=(Cause("no_mask", "Not masked."),))
 PLAIN = Verdict(Category.VALUE, "all 35 values are wrong")
 
 
@@ -52,6 +53,8 @@ class TestOneCauseInSeveralParts:
         [
             (PLAIN, (PLAIN,)),  # the same words for two causes
             (NAMED, (NAMED, PLAIN)),
+            (NAMED, (NAMED, OTHER)),
+            (NAMED, (RAISED, NAMED)),
             (NAMED, (RAISED,)),
             (RAISED, (msgspec.structs.replace(RAISED, exception="KeyError"),)),
             (RAISED, (msgspec.structs.replace(RAISED, frames=(msgspec.structs.replace(LINE, line=4),)),)),

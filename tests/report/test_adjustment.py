@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from softmark.feedback.documents import as_html, as_markdown
 from softmark.feedback.feedback import Audience, feedback_for
-from softmark.feedback.results_json import check, encoded
+from softmark.feedback.results_json import as_dict, check, encoded
 from softmark.records.points import total
 from softmark.records.result import Adjustment, Result
 from softmark.report.gradebook import write_gradebook
@@ -72,6 +72,16 @@ class TestFeedback:
     def test_in_good_english(self, points: float, line: str) -> None:
         told = feedback_for(adjusted(graded(), points), Audience.STUDENT)
         assert told.changes[0].startswith(f"{line} the course's staff: ")
+
+
+class TestPlatform:
+    @pytest.mark.parametrize(("total", "said"), [(3.0, False), (2.0, True)])
+    def test_staff_read_that_the_tests_give_another_total_now(self, total: float, said: bool) -> None:
+        """The decision was made with another total in mind. Students read nothing of this."""
+        result = adjusted(graded(), total=total)
+        notes = as_dict(result, for_staff=True)["extra_data"]["staff_notes"]
+        assert ("adjusted when the tests gave 2; now they give 3: does it still hold?" in notes) is said
+        assert "does it still hold" not in encoded(result).decode()
 
 
 class TestGradebook:
