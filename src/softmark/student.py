@@ -32,13 +32,21 @@ def check(homework: str, part: str | int | None = None) -> None:
     namespace = sys._getframe(1).f_globals
     if namespace.get("__name__") != "__main__":
         return
+    from softmark.check.namespace import keeping_generators
+
+    with keeping_generators():  # rich draws random numbers, too, when it is imported
+        _check(homework, namespace, None if part is None else str(part))
+
+
+def _check(homework: str, namespace: Mapping[str, Any], part: str | None) -> None:
+    """Check the functions of a namespace, and print the result."""
     from rich.console import Console
 
     from softmark.feedback.terminal import show_checked
 
     try:
         folder = find_homework(Path.cwd(), homework)
-        result = check_namespace(folder, namespace, None if part is None else str(part))
+        result = check_namespace(folder, namespace, part)
     except (UsageError, ConfigError) as error:
         print(f"softmark: {error}")
     else:
@@ -49,15 +57,14 @@ def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None
     """Return the result of the public tests on the functions of a namespace."""
     from softmark.check.checking import run_public_tests
     from softmark.check.missing_imports import of_namespace
-    from softmark.check.namespace import NotebookNamespace, keeping_generators
+    from softmark.check.namespace import NotebookNamespace
     from softmark.intake.model import SubmittedFiles
 
     notebook = NotebookNamespace(namespace)
     handed = SubmittedFiles("the notebook", notebook.files, tuple(notebook.files))
     handout = read_handout(folder)
     foreign = of_namespace(namespace, handout.wanted, handout.packages)
-    with keeping_generators():
-        return run_public_tests(folder, handout, handed, notebook, part, foreign)
+    return run_public_tests(folder, handout, handed, notebook, part, foreign)
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,31 @@ class TestCheck:
         assert of_the_part.rstrip().endswith("padding_mask is not done yet")
         assert "✗" not in done.stdout
 
+    def test_part_that_builds_on_one_that_is_not_done(self, folder: Path) -> None:
+        """Whichever of its functions calls the missing one, it waits and has not failed."""
+        line = "    S = Q @ K.transpose(-1, -2)"
+        assert SOLUTION.count(line) == 1
+        (folder / FILE).write_text(SOLUTION.replace(line, f'    raise NotImplementedError("part 3: scores")\n{line}'))
+        done = check(folder)
+        shown = " ".join(done.stdout.split())
+        assert (done.returncode, done.stderr) == (1, "")
+        assert "· 3 Scores 0 of 3 not done yet" in shown
+        assert "· 6 Attention 0 of 6 waits for part 3: scores is not done yet" in shown
+        assert "✗" not in shown
+
+    @pytest.mark.parametrize("order", [(3, 5), (5, 3)])
+    def test_test_that_waits_in_one_of_its_cases(self, folder: Path, order: tuple[int, int]) -> None:
+        """What another case found wrong is told: the test has failed."""
+        half = "\n\ndef causal_mask(n):\n    if n > 3:\n        {}\n    return 'a mask'\n"
+        (folder / FILE).write_text(SOLUTION + half.format('raise NotImplementedError("part 7: causal_mask")'))
+        (folder / "test_public.py").write_text(
+            "import pytest\nfrom gradescope_utils.autograder_utils.decorators import number\n\n@number('7')\n"
+            f"@pytest.mark.parametrize('n', {order})\ndef test_mask(student, n):\n    student.causal_mask(n).sum()\n"
+        )
+        shown = " ".join(check(folder).stdout.split())
+        assert "what your code returned does not fit what this test does with it" in shown
+        assert "✗ 7" in shown
+
     def test_mistake(self, folder: Path) -> None:
         """Exit 1; the mistake is named with a hint, and the parts that are right are marked so."""
         (folder / FILE).write_text(UNSCALED)
@@ -371,6 +396,15 @@ for _ in range(2):
         said = self.cell(code, folder)
         assert "uses torch.nn.LayerNorm, which is not allowed here" in " ".join(said.replace("│", " ").split())
         assert said.count("then torch.Size([2, 4]) torch.Size([2, 4]) torch.Size([2, 4]) True") == 2
+
+    def test_random_numbers_go_on(self, folder: Path) -> None:
+        """The next cell draws what it would have drawn without the check, from each generator."""
+        seeds = "import random, numpy, torch\nrandom.seed(1), numpy.random.seed(1), torch.manual_seed(1)\n"
+        draws = "\nprint('drawn', random.random(), numpy.random.rand(), torch.rand(1).item())"
+        check = "\ncheck('attention_scores', part=3)"
+        without, with_check = (self.cell(f"{SOLUTION}\n{seeds}{between}{draws}", folder) for between in ("", check))
+        assert "public tests: 3 of 3" in with_check
+        assert without.strip() == with_check.strip().splitlines()[-1]
 
     def test_imports_from_the_folder_stay(self, folder: Path) -> None:
         """The check keeps what a notebook has imported from its own folder, and it can be imported again."""

@@ -1,7 +1,7 @@
 """A sandbox of level `none` for an open notebook: the functions are in its namespace, and there is no file.
 
 The notebook goes on after the check. So its directory, output, warnings, imports and default dtype stay as they are.
-Only the random generators are seeded for each test; `keeping_generators` restores them.
+The random generators are seeded for each test, and `keeping_generators` restores them.
 """
 
 from __future__ import annotations
