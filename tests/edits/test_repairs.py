@@ -12,6 +12,8 @@ from softmark.edits.repairs import MOST_BYTES, MOST_EDITS, RepairEdit, repairs_o
 REST = "\n    raise ValueError\nreturn n"
 RETURNS = "def g(x):\n    return "
 HEAD = "import torch\n\n\n"
+FAR, FAR_SUM = "q1, q2, q3, q4, q5, q6", "q1 + q2 + q3 + q4 + q5 + q6"
+"""Variables between two others, so that these do not come near each other."""
 ROWS = [
     ("x", "return x.sum(-1).relu()", "return x.sum(-1)", "call too many", "relu"),
     ("x", "return torch.relu(x.flip(0))", "return torch.relu(x)", "call too many", "flip"),
@@ -23,6 +25,15 @@ ROWS = [
     ("x, y", "z = x + y\nreturn x * y + x", "z = x + y\nreturn x * y + z", "unused", "x"),
     ("x, eps", "return x + 1e-6", "return x + eps", "unused", "1e-6"),
     ("x, a, b", "return x", "return x + a @ b", "unused", "x"),
+    (
+        f"keys, {FAR}, key",
+        f"z = {FAR_SUM}\nreturn z + keys - key",
+        f"z = {FAR_SUM}\nreturn z + key - key",
+        "wrong variable",
+        "keys",
+    ),
+    (f"a, {FAR}, b", f"z = {FAR_SUM} + b\nreturn z + a", f"z = {FAR_SUM} + b\nreturn z + q1", "wrong variable", "a"),
+    (f"a, {FAR}, o", f"z = {FAR_SUM}\nreturn z + a", f"z = {FAR_SUM}\nreturn z + o", "unused", "a"),
     ("x, y", "z = 2 * y\nreturn z + x - y", "z = 2 * y\nreturn z + x - z", "wrong variable", "y"),
     ("x", "return x.sum(dim=0)", "return x.sum(dim=-1)", "axis", "0"),
     ("x", "return x.sum(dim=0) / x.max(dim=0)", "return x.sum(dim=-1) / x.max(dim=-1)", "axis", "0"),

@@ -94,7 +94,7 @@ class TestDifference:
 
     @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
     def test_marks_by_the_worst_error(self, size: float) -> None:
-        """A small error is marked, unless it is rounding beside the worst one. How large the numbers are is no matter."""
+        """A small error is marked, unless it is rounding beside the worst one, however large the numbers are."""
         got = tuple(1e3 * size + size * error for error in (0.0, 1e-4, 2e-3, 1.0))
         assert marked(Picture(expected=((1e3 * size,) * 4,), got=(got,))) == [[False, False, True, True]]
 

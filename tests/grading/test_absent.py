@@ -190,6 +190,17 @@ class TestHelpers:
         assert earned(result) == [2.0, 2.0]
         assert result.notes == (f"helper.py, line 1: needs `matplotlib`, {LACKS}: {REST}",)
 
+    @pytest.mark.parametrize(
+        "imports",
+        ["from .more import missing, one, two", "from . import more, missing\none, two = more.one, more.two"],
+        ids=["of a module", "of the package"],
+    )
+    def test_helper_that_imports_what_is_beside_it(self, course: Path, place: Sandbox, imports: str) -> None:
+        """One name that is not there costs none of the others, and they come from the package itself."""
+        package = {"own/__init__": "", "own/inner": f"{imports}\n", "own/more": f"{ONE}{TWO}"}
+        result = of_file(course, place, "from own.inner import one, two\n", **package)
+        assert earned(result) == [2.0, 2.0], (result.reason, facts(result))
+
     def test_helpers_in_a_circle(self, course: Path, place: Sandbox) -> None:
         """It says which file imports which."""
         helper = "from tiny import one\ndef two(x):\n    return one(x)\n"

@@ -173,6 +173,14 @@ class TestEarlierPart:
         assert lost(result) == OWN
         assert named(result, "test_two_of_nothing").given == ()
 
+    def test_does_not_excuse_a_part_that_asks_for_the_same_function(self, course: Path, place: Sandbox) -> None:
+        """A function that two parts ask for is paid for in both: nothing answers in its place where it is asked for."""
+        toml = course / "graders/tiny/homework.toml"
+        toml.write_text(toml.read_text().replace('function = "two"', 'function = "one, two"'))
+        [result] = grade(course, place, SPOILT["raises"] + REST)
+        assert lost(result) == [*OWN, "2.1", "2.2"]
+        assert given(result).keys() == {"3"}
+
     def test_with_subtests(self, course: Path, place: Sandbox) -> None:
         """Each subtest is excused by itself; one that fails in both runs keeps its first words."""
         test = (

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from softmark.grading.answering import Answering
 from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
 from softmark.records.limits import Limits
 from softmark.sandbox.failures import Disturbed, GraderFault, StudentFailure
@@ -70,6 +72,17 @@ class TestLoad:
         with session(stage) as begun:
             assert [category_of(begun) for _ in range(3)] == ["not loadable"] * 3
         assert len(stage.actors) == 1
+
+    @pytest.mark.parametrize("category", ["error", "timeout", "memory"])
+    def test_what_does_not_load_with_stand_ins_is_asked_without_them(self, category: str) -> None:
+        """Without stand-ins it was loaded, so the parts that come later are judged."""
+        stage = Stage(loads(), answers(1), fails(category), fails(category), loads(), answers(2))
+        with session(stage) as begun:
+            assert call(begun) == 1
+            for _ in range(2):
+                with begun.stand_ins(Answering(ModuleType("reference"), ())):
+                    assert category_of(begun) == "not loadable"
+            assert call(begun) == 2
 
     def test_a_file_that_will_not_load_again_is_given_up(self) -> None:
         """A file that loads once and never again is not tried for every test that is left."""
