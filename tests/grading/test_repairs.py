@@ -11,6 +11,7 @@ import pytest
 from softmark.feedback.documents import as_html, as_lines
 from softmark.feedback.feedback import Audience, feedback_for
 from softmark.feedback.results_json import encoded
+from softmark.grading import repairs as search
 from tests.support.course import grade, references_of
 from tests.support.notebooks import job, written
 from tests.support.repairs import AXIS, OF_AXIS, RIGHT, CountingSandbox, graded, repairs_of, written_course
@@ -76,6 +77,23 @@ class TestSilence:
         """Either factor is one too many, and nobody knows which one the student meant."""
         source = RIGHT.replace("    E = ", "    X = 2 * X\n    X = 2 * X\n    X = X / 2\n    E = ")
         assert not repairs_of(graded(course, place, source))
+
+    @pytest.mark.parametrize("requests", range(102, 122, 4))
+    def test_rivals_that_are_not_all_tried(
+        self, course: Path, place: CountingSandbox, monkeypatch: pytest.MonkeyPatch, requests: int
+    ) -> None:
+        """Whenever the budget ends, an edit on the other line may be among those that were not tried."""
+        monkeypatch.setattr(search, "MOST_REQUESTS", requests)
+        source = RIGHT.replace("    E = ", "    X = 2 * X\n    X = 2 * X\n    X = X / 2\n    E = ")
+        assert not repairs_of(graded(course, place, source))
+
+    def test_edit_that_changes_the_inputs(self, course: Path, place: CountingSandbox) -> None:
+        """Without `neg`, the values would be right and the part would still lose marks: another edit is told."""
+        first = "    E = torch.exp(X - X.amax(dim=-1, keepdim=True))\n"
+        spoils = "    E = X.neg()\n    E -= E.amax(dim=-1, keepdim=True)\n    E = torch.exp(E)\n"
+        assert RIGHT.count(first) == 1
+        (repair,) = repairs_of(graded(course, place, RIGHT.replace(first, spoils)))
+        assert (repair.line, repair.kind) == (7, "wrong variable")
 
     def test_two_slips(self, course: Path, place: CountingSandbox) -> None:
         source = AXIS.replace("torch.exp(", "torch.tanh(")

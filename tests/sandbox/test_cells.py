@@ -72,6 +72,7 @@ class TestWhatIsRun:
             (f"W, V = 1, 2\n{USED}", {"W", "V", "f"}),
             ("def f(x=W): pass\nW = 1", {"W", "f"}),
             ("@W\ndef f(): pass\nW = staticmethod", {"W", "f"}),
+            ("def now(g): return g()\n@now\ndef table(): return W\nW = 1", {"W", "now", "table"}),
             ("class A:\n    size = W\nW = 1", {"W", "A"}),
             ("class A:\n    def size(self): return W\nW = 1", {"A"}),
             ("f = lambda: [W for _ in range(3)]\nW = 1", {"W", "f"}),

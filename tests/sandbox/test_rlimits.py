@@ -168,3 +168,22 @@ class TestLimits:
         pairs = attempt(lambda: [resource.getrlimit(getattr(resource, f"RLIMIT_{kind}")) for kind in kinds], level)
         assert all(soft == hard != resource.RLIM_INFINITY for soft, hard in pairs.value)
         assert pairs.value[-1] == (0, 0)
+
+
+LOWER = """
+import resource
+from softmark.records.limits import Limits
+from softmark.sandbox.walls import rlimits
+
+kinds = [resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC]
+for kind in kinds:
+    resource.setrlimit(kind, (30, 30))
+rlimits.impose(Limits(), 1000, own_uid=True)
+print({resource.getrlimit(kind) for kind in kinds})
+"""
+
+
+def test_lower_limits_stay() -> None:
+    """What a container or an administrator allows is never raised, though a process of root's could raise it."""
+    done = subprocess.run([sys.executable, "-c", LOWER], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("{(30, 30)}\n", "")
