@@ -95,6 +95,12 @@ def test_one(student, set_score=None):
     agree(student.one, ref.one, draw("a b", a=2, b=3))
     set_score(3)
 """,
+    "looks at the text": """def test_one(student):
+    '''One.'''
+    ran()
+    agree(student.one, ref.one, draw("a b", a=2, b=3))
+    assert student.one.mentions("x [*] 2")
+""",
     "compares with a lambda": """def test_one(student):
     '''One.'''
     ran()
