@@ -99,11 +99,16 @@ class TestHiddenTests:
         [
             ('assert SEEN\n    agree(student.double, ref.double, draw("n", n=3))', "1.2"),
             ("agree(student.double, ref.double, torch.randn(4))", "1.2"),
+            (
+                "before = getattr(ref, 'last', 0)\n    ref.last = float(student.double(torch.ones(1)))\n"
+                "    assert before != 3",
+                "1.2",
+            ),
         ],
-        ids=["order", "unseeded"],
+        ids=["order", "unseeded", "order of submissions"],
     )
     def test_that_differ(self, again: str, differing: str, tmp_path: Path) -> None:
-        """A test that needs another one to have run, or draws numbers without a seed, is named with what differs."""
+        """A test that remembers another one or another submission, or draws without a seed, is named with what differs."""
         hidden = "import torch\n\nSEEN = []\n" + TWO_TESTS.format(again=again)
         hidden = hidden.replace('draw("n", n=5))', 'draw("n", n=5))\n    SEEN.append(1)', 1)
         found = [(subject, what) for subject, what in gaps(course(tmp_path, hidden=hidden)) if "two runs" in what]

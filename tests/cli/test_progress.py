@@ -50,6 +50,8 @@ class TestTally:
             tally.add(one)
         assert str(tally) == "3 graded, 1 grader error, 1 unchanged"
         assert tally.done == 5
+        tally.add(FINISHED[Status.GRADER_ERROR])
+        assert str(tally) == "3 graded, 2 grader errors, 1 unchanged"
 
     def test_rate_is_of_what_was_graded(self, seconds: None) -> None:
         """A submission that was found unchanged costs nothing, and says nothing about the others."""
