@@ -116,12 +116,16 @@ class TestBadUsage:
             (["grade", FILE, "--isolation", "most"], "Invalid value for '--isolation'"),
             (["grade"], "Missing argument 'PATH...'"),
             (["grade", "class", "--json"], "--json is for one file"),
+            (["grade", "class.zip", "--json"], "--json is for one file"),
+            (["grade", "CLASS.ZIP", "--json"], "--json is for one file"),
+            (["grade", FILE, FILE, "--json"], "--json is for one file"),
             (["grade", "class", "-o", "class/results"], "results in class/results would be among what is in class"),
             (["grade", "."], "results in results/tiny would be among what is in ."),
             (["grade", "out/submissions", "-o", "out"], "results in out would be among what is in out/submissions"),
         ],
         ids=[
             *("link", "a name that is no text", "timeout", "isolation", "no file", "json of a class"),
+            *("json of a zip", "json of a zip in capitals", "json of two files"),
             *("results among it", "results among it by default", "results over it"),
         ],
     )

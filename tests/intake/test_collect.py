@@ -124,12 +124,15 @@ class TestCanvas:
         assert entry.submission.earlier == (f"onestudent_1001_{older}_{FILE}",)
 
     @pytest.mark.parametrize("late_first", [True, False])
+    @pytest.mark.parametrize("again", ["", "-2"])
     @both_ways
-    def test_the_newest_file_says_whether_it_was_late(self, made: Made, late_first: bool, tmp_path: Path) -> None:
-        """A student adds a file after the deadline, or is given more time after it: the last upload counts."""
+    def test_the_newest_file_says_whether_it_was_late(
+        self, made: Made, again: str, late_first: bool, tmp_path: Path
+    ) -> None:
+        """The last upload counts, be the first one a file that was handed in again: more time may have been given."""
         first, second = ("LATE_", "") if late_first else ("", "LATE_")
         tree = {
-            f"onestudent_{first}1001_500101_{FILE}": SOURCE,
+            f"onestudent_{first}1001_500101_{FILE.removesuffix('.py')}{again}.py": SOURCE,
             f"onestudent_{second}1001_500102_helper.py": b"x = 1\n",
         }
         entry = found(tree, made, tmp_path)["onestudent_1001"]
