@@ -108,7 +108,7 @@ class TestHiddenTests:
         ids=["order", "unseeded", "order of submissions"],
     )
     def test_that_differ(self, again: str, differing: str, tmp_path: Path) -> None:
-        """A test that remembers another one or another submission, or draws without a seed, is named with what differs."""
+        """A test that remembers another test or submission, or draws without a seed, is named with what differs."""
         hidden = "import torch\n\nSEEN = []\n" + TWO_TESTS.format(again=again)
         hidden = hidden.replace('draw("n", n=5))', 'draw("n", n=5))\n    SEEN.append(1)', 1)
         found = [(subject, what) for subject, what in gaps(course(tmp_path, hidden=hidden)) if "two runs" in what]
