@@ -102,6 +102,17 @@ class TestListings:
         sections = feedback_for(self.listed(RAISED, PLAIN), Audience.STUDENT).sections
         assert [len(section.listings) for section in sections] == [1, 0]
 
+    def test_is_shown_in_one_test_of_its_part(self) -> None:
+        """A function that fails in two ways stands beside the first of them only."""
+        tests = spec("1.1", "One", 1), spec("1.2", "Other", 1)
+        result = pending(HOMEWORK, tests, Submission(id="s1"), Provenance())
+        verdicts = RAISED, msgspec.structs.replace(RAISED, exception="KeyError")
+        finished = (finished_test(one, {"": failed("", said)}) for one, said in zip(tests, verdicts, strict=True))
+        listings = self.listed(RAISED, PLAIN).listings
+        result = msgspec.structs.replace(result.with_test(*finished), listings=listings)
+        sections = feedback_for(result, Audience.STUDENT).sections
+        assert [len(section.listings) for section in sections] == [1, 0]
+
     @pytest.mark.parametrize("text", ["</span></div><script>alert(1)</script>", "x = 1\x1b[31m", "\u202eevil", "&lt;"])
     def test_is_text(self, text: str) -> None:
         """A line is never markup, and nothing in it is invisible."""
