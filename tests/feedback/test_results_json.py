@@ -300,7 +300,7 @@ class TestLimits:
         assert [test["score"] for test in content["tests"]] == [test.score for test in tests]
         assert all(test["output"].endswith("(cut here)") for test in content["tests"])
 
-    @pytest.mark.parametrize("number", [1_500, 5_000])
+    @pytest.mark.parametrize("number", [1_500, 2_000, 5_000])
     def test_of_the_file_of_thousands_of_tests(self, number: int) -> None:
         """With so many tests that no room is left for messages, the file fits all the same, and has every score."""
         result = handed_in(LATE, with_cases(graded(), 1, *(failed(case, *_long()) for case in "abc")))
