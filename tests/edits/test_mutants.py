@@ -80,6 +80,22 @@ class TestOperators:
         source, expected = EXAMPLES[kind]
         assert [mutant.new for mutant in mutants(source) if mutant.kind == kind] == expected
 
+    @pytest.mark.parametrize(
+        ("body", "left_out"),
+        [
+            ("a = 2 * a", ["a = 2 * a"]),
+            ("c = a", []),
+            ("c = a\nc = 2 * c", ["c = 2 * c"]),
+            ("a, b = b, a", ["a, b = b, a"]),
+            ("a.kept = b", ["a.kept = b"]),
+            ("raise ValueError(a)", ["raise ValueError(a)"]),
+            ("super().reset()\na.add_(b)", ["a.add_(b)"]),
+        ],
+    )
+    def test_lines_that_are_left_out(self, body: str, left_out: list[str]) -> None:
+        """Without a variable's first value the function could only raise, so only later values are left out."""
+        assert [mutant.old for mutant in mutants(body) if mutant.kind == "line missing"] == left_out
+
     def test_for_one_head_and_without_a_mask(self) -> None:
         """What a signature says decides when the answer may be wrong."""
         made = mutants("return a", "a: torch.Tensor, n_heads: int, mask: torch.Tensor | None = None")

@@ -52,6 +52,7 @@ ROWS = [
     ("x", "return x[0]", "return x[-1]", "index", "0"),
     ("x", "return x[0]", "return x", "index too many", "x[0]"),
     ("x", "return x / x.shape[0]", "return x / x.shape[-1]", "size", "x.shape[0]"),
+    ("x", "return x / x.size(0)", "return x / x.size(-1)", "size", "0"),
     ("x, y", "return y, x", "return x, y", "order of results", "y, x"),
     ("x, y", "return f(y, x)", "return f(x, y)", "order of arguments", "f(y, x)"),
     ("x, y", "z = f(x)\nreturn z + y", "z = f(x, y)\nreturn z + y", "argument missing", "f(x)"),
@@ -119,6 +120,19 @@ def test_likeliest_kinds_come_first() -> None:
     _, edits, _ = repairs_of([function("x, y", "return x @ x")], ["g"], [])
     priorities = [KINDS[edit.kind].priority for edit in edits]
     assert priorities == sorted(priorities)
+
+
+TAKES_AWAY = ("call too many", "term too many", "condition too many", "line too many", "argument too many")
+REPLACES = ("other function", "wrong variable", "axis", "operator", "brackets", "comparison", "slice", "exchanged")
+ADDS = ("root missing", "bias missing", "axis of length 1", "factor missing", "step missing", "term missing")
+
+
+def test_what_is_used_nowhere_and_what_is_too_much_come_first() -> None:
+    """Almost anything can be added, so the less an edit invents, the earlier it is tried."""
+    takes_away, replaces, adds = ([KINDS[kind].priority for kind in kinds] for kinds in (TAKES_AWAY, REPLACES, ADDS))
+    assert KINDS["unused"].priority < min(takes_away)
+    assert max(takes_away) < min(replaces)
+    assert max(replaces) < min(adds)
 
 
 def test_functions_of_other_parts_are_used_and_not_edited() -> None:
