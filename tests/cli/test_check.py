@@ -377,6 +377,19 @@ class TestInANotebook:
         assert "`attend` needs `pluggy`, which is not installed where it is graded: write it with torch" in said
         assert "rich" not in said
 
+    def test_line_of_a_method(self, tmp_path: Path) -> None:
+        """A cell is called by what it defines, and the line that raised is quoted, be it in a class."""
+        folder = Path(shutil.copytree(ROOT / "assignments/multi_head", tmp_path / "homework"))
+        own = "from torch import nn\nclass MultiHeadAttention(nn.Module):\n    def __init__(self, d_model, n_heads):\n"
+        own += "        super().__init__()\n        raise ValueError('no')\n"
+        code = (
+            f"import linecache\nsource = {own!r}\n"
+            "linecache.cache['<cell>'] = len(source), None, source.splitlines(True), '<cell>'\n"
+            "exec(compile(source, '<cell>', 'exec'))\ncheck('multi_head')"
+        )
+        said = " ".join(self.cell(code, folder).replace("│", " ").split())
+        assert "cell of MultiHeadAttention, line 5 raise ValueError('no')" in said
+
     def test_forbidden_classes_work_in_the_next_cell(self, tmp_path: Path) -> None:
         """What a homework forbids is forbidden while it is checked; the notebook goes on with PyTorch as it is."""
         folder = Path(shutil.copytree(ROOT / "assignments/transformer_block", tmp_path / "homework"))

@@ -106,6 +106,12 @@ def test_edit_that_never_ends_or_takes_all_memory(course: Path, place: CountingS
     assert place.opened - before < 30
 
 
+def test_edits_that_never_end_cost_no_other_edit(course: Path, place: CountingSandbox) -> None:
+    """Two edits of this loop are endless and are tried first; the one that mends the function is found after them."""
+    (repair,) = repairs_of(same_marks(course, place, in_one("    i = 0\n    while i < 1:\n        i = 1\n")))
+    assert repair.text == "return E / E.sum(dim=0, keepdim=True)"
+
+
 @pytest.mark.parametrize("spoil", [TAMPERS, FORGES, LIES_WHEN_EDITED], ids=["tampers", "forges", "ends"])
 def test_code_that_changes_its_worker(course: Path, place: CountingSandbox, spoil: str) -> None:
     """The edits were made before it ran; what it spoils there costs only its own line."""
