@@ -170,7 +170,7 @@ CALLS = {  # the body of a function, and the sentence; the line that is shown is
                                  "here, does not have: check how it is spelt, or do without it"),
     "breakpoint": ("breakpoint() #!\nreturn x", "stops in a debugger, and none runs while grading: "
                    "delete the call of breakpoint or set_trace"),
-    "the nearest of several": ("if x is None:\n    breakpoint()\nbreakpoint() #!\nreturn x or breakpoint()",
+    "the nearest of several": ("if x is None:\n    breakpoint()\nbreakpoint() #!\ny = x\nreturn y or breakpoint()",
                                "stops in a debugger, and none runs while grading: "
                                "delete the call of breakpoint or set_trace"),
     "set_trace": ("import pdb; pdb.set_trace() #!\ny = x\nreturn y", "stops in a debugger, and none runs while "

@@ -199,6 +199,22 @@ class TestEarlierPart:
         follows = "it may follow from part 1 (one): mend that first"
         assert [verdict.fact for verdict in three.verdicts] == [f"three: raised ValueError; {follows}"]
 
+    def test_with_subtests_that_were_not_reached(self, course: Path, place: Sandbox) -> None:
+        """If the second run has other subtests and fails, too, the first one stands; nobody else is to blame."""
+        test = (
+            '@number("3")\n@weight(2)\ndef test_three(student, subtests):\n    """Three."""\n'
+            "    for n in (2, 3):\n        with subtests.test(n=n):\n"
+            '            agree(student.three, ref.three, draw("n", n=n))\n'
+            '        student.two(draw("n", n=n))\n'
+        )
+        hidden = course / "graders/tiny/test_hidden.py"
+        text = hidden.read_text()
+        hidden.write_text(text[: text.index('@number("3")')] + test)
+        odd = "def three(x):\n    return two(x) ** 2 + (x.shape == (3,))\n"
+        [result] = grade(course, place, SPOILT["raises"] + TWO + odd)
+        three = named(result, "test_three")
+        assert (three.outcome, three.score, three.given) == (Outcome.FAILED, 0, ())
+
     def test_in_any_order(self, course: Path, place: Sandbox) -> None:
         """Other submissions in between change nothing."""
         right = "def one(x):\n    return 2 * x\n" + REST
