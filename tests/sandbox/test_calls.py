@@ -299,6 +299,22 @@ class TestGradients:
         yield
         torch.set_grad_enabled(True)
 
+    @pytest.mark.parametrize(
+        "function",
+        [
+            lambda x: (x * x)[:1],
+            lambda x: (x * x).sum(),
+            lambda x: (x * x)[None],
+            lambda x: (x * x, x),
+            lambda x: [],
+            lambda x: 3.0,
+        ],
+        ids=["shorter", "single", "more axes", "two", "none", "number"],
+    )
+    def test_of_another_form_than_expected(self, function: Callable[..., Any]) -> None:
+        """An answer that does not fit the cotangent has no gradient, also where torch would spread its numbers."""
+        assert gradient_of(function, torch.ones(2, 2)) is None
+
     def test_switched_off_by_an_earlier_call(self) -> None:
         """An evaluation in the same test does not spoil the next question."""
         torch.set_grad_enabled(False)
