@@ -174,16 +174,28 @@ class TestHandout:
         assert data["mistakes"] == {"1": {"says": "Not scaled.", "hint": "Scale."}}
         assert data["examples"][0]["mistakes"] == {"1": to_data(S @ K.T)}
 
-    def test_leaves_out_what_tells_nothing(self, written: Any) -> None:
-        """Three mistakes with one and the same answer are not told from each other, so none of them is named."""
+    @staticmethod
+    def same_answer(*says: str) -> Registry:
+        """Return mistakes with these words that all give one and the same answer."""
         with collecting(Registry()) as registry:
-            for name in ("first", "second", "third"):
+            for number, words in enumerate(says):
 
                 def wrong(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
                     return Q @ K.T
 
-                wrong.__name__ = name
-                mistake(attention.scores, says=name)(wrong)
+                wrong.__name__ = f"wrong_{number}"
+                mistake(attention.scores, says=words)(wrong)
+        return registry
+
+    def test_names_one_mistake_that_is_written_in_several_ways(self, written: Any) -> None:
+        """A student reads its words once, however many entries have them."""
+        registry = self.same_answer("First.", "Second.", "First.", "First.")
+        found = written(example(attention.scores, S, K), registry)["examples"][0]["mistakes"]
+        assert set(found) == {"1", "2", "3", "4"}
+
+    def test_leaves_out_what_tells_nothing(self, written: Any) -> None:
+        """Three mistakes with one and the same answer are not told from each other, so none of them is named."""
+        registry = self.same_answer("First.", "Second.", "Third.")
         assert "mistakes" not in written(example(attention.scores, S, K), registry)["examples"][0]
         registry.mistakes.pop()
         assert set(written(example(attention.scores, S, K), registry)["examples"][0]["mistakes"]) == {"1", "2"}

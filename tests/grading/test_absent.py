@@ -201,6 +201,12 @@ class TestHelpers:
         result = of_file(course, place, "from own.inner import one, two\n", **package)
         assert earned(result) == [2.0, 2.0], (result.reason, facts(result))
 
+    def test_helper_that_is_called_as_a_module_of_python(self, course: Path, place: Sandbox) -> None:
+        """A file beside stands in for nothing: Python's own module is imported."""
+        top = "import colorsys\nassert colorsys.rgb_to_hls(0, 0, 0) == (0, 0, 0)\n"
+        result = of_file(course, place, f"{top}{ONE}{TWO}", colorsys="def rgb_to_hls(*rgb):\n    return None\n")
+        assert earned(result) == [2.0, 2.0], (result.reason, facts(result))
+
     def test_helpers_in_a_circle(self, course: Path, place: Sandbox) -> None:
         """It says which file imports which."""
         helper = "from tiny import one\ndef two(x):\n    return one(x)\n"
