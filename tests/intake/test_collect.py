@@ -163,6 +163,14 @@ class TestMoodle:
         assert format_of(exports.moodle(), made, tmp_path).format == "Moodle download"
 
     @both_ways
+    def test_what_was_typed_counts_only_without_a_file(self, made: Made, tmp_path: Path) -> None:
+        """A remark in Moodle's own editor is no part of what was handed in, and nothing that was left out of it."""
+        entries = found(exports.moodle(), made, tmp_path)
+        assert "onlinetext" not in entries["Student-One_1001"].submission.origin
+        assert entries["Student-One_1001"].load(WANTED).staff_notes == ()
+        assert "onlinetext" in entries["Student-Three_1003"].submission.origin
+
+    @both_ways
     def test_the_flat_download(self, made: Made, tmp_path: Path) -> None:
         """Files of one student are put together again."""
         entries = found(exports.moodle_flat(), made, tmp_path)
