@@ -88,6 +88,7 @@ def handout_of(homework: Homework) -> Handout:
         takes={name: homework.takes[name] for name in homework.takes if name.partition(".")[0] in homework.wanted},
         packages=homework.packages,
         limits={name: value for name, value in homework.limits.items() if name.endswith("_seconds")},
+        repairs=homework.repairs,
     )
 
 
