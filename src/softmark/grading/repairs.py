@@ -42,7 +42,7 @@ MOST_BYTES = 100_000
 """Longer submissions are not searched."""
 MOST_REQUESTS = 2_800
 """Edits that are tried for one submission and calls that are made for them, together."""
-MOST_OF_A_PART = 1_600
+MOST_OF_A_PART = 2_000
 """The same for one part: more buys nothing. All of 45 repairs that 4,000 found were found before."""
 _OF_PROPOSALS = 100
 """The requests that the proposals for a part count as, because a process is started for them."""
@@ -209,13 +209,17 @@ class RepairSearch:
                     continue  # what is likelier has been said of that line
             if search.requests >= min(MOST_OF_A_PART, MOST_REQUESTS - self._requests) or search.spent:
                 # an edit on another line may be among those that were not tried
-                return found if KINDS[candidate.kind].priority > _LIKELY else []
+                return found if found and self._are_enough(found[0], candidate) else []
             definition = candidate.definition
             if definition is not None and search.use(definition) and _all_pass(search, failed, run_case):
                 found.append(candidate)
                 if candidate.place != found[0].place:
                     return []
         return found
+
+    def _are_enough(self, best: _Candidate, untried: _Candidate) -> bool:
+        """Return whether enough was tried beside the best edit, if the edits from this one on are left out."""
+        return self._public and KINDS[untried.kind].priority > max(KINDS[best.kind].priority, _LIKELY)
 
     def _passes_as_a_file(self, candidate: _Candidate, failed: FailedPart, run_case: RunCase) -> bool:
         handed = self._session.handed
