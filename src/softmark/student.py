@@ -80,19 +80,21 @@ class OwnWork:
         from softmark.check.missing_imports import of_files
         from softmark.intake import contents, places
         from softmark.intake.model import SubmittedFiles
-        from softmark.sandbox.isolation import InChild
+        from softmark.sandbox.isolation import InChild, Unheard
 
         try:
             files = {path.name: places.read(path) for path in (*self._beside(), self.file)}
             contents.check(files[self.file.name])
         except places.Refusal as refusal:
             raise UsageError(f"{self.file.name} cannot be checked: {refusal}") from None
-        sandbox, handout, handed = InChild(), read_handout(self.folder), SubmittedFiles(self.file.name, files)
+        sandbox, edits = InChild(), Unheard()
+        handout, handed = read_handout(self.folder), SubmittedFiles(self.file.name, files)
         foreign = of_files(handed, handout.wanted, handout.packages)
         try:
-            return run_public_tests(self.folder, handout, handed, sandbox, foreign=foreign)
+            return run_public_tests(self.folder, handout, handed, sandbox, foreign=foreign, edits=edits)
         finally:
             sandbox.close()
+            edits.close()
 
     def state(self) -> dict[Path, tuple[int, int]]:
         """Return time and size of each file that matters, without a file that is just being replaced."""

@@ -200,6 +200,15 @@ class TestHandout:
         registry.mistakes.pop()
         assert set(written(example(attention.scores, S, K), registry)["examples"][0]["mistakes"]) == {"1", "2"}
 
+    @pytest.mark.parametrize(("repairs", "told"), [("line and kind", None), ("line", "line"), ("off", "off")])
+    def test_says_what_is_told_of_a_mistake_without_a_name(
+        self, homework: Homework, monkeypatch: pytest.MonkeyPatch, repairs: str, told: str | None
+    ) -> None:
+        """Only a homework that does not want all of it writes that down."""
+        monkeypatch.setattr(examples, "_calls", lambda homework: {})
+        changed = Homework(**{**vars(homework), "repairs": repairs})
+        assert json.loads(encode(handout_of(changed))).get("repairs") == told
+
     def test_refuses_other_files(self, homework: Homework, tmp_path: Path) -> None:
         """An examples.py without EXAMPLES is named."""
         folder = tmp_path / "graders/attention_scores"

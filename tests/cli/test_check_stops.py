@@ -86,6 +86,15 @@ class TestCtrlC:
         assert "Traceback" not in shown
         assert "public tests" not in shown
 
+    def test_while_edits_are_tried(self, folder: Path) -> None:
+        """Code that has no terminal is tried with an edit, because the line of a mistake is looked for."""
+        tried = "    import os\n    if not os.isatty(1):\n        print('HERE', file=open('/dev/tty', 'w'))\n"
+        code = f"def attention(Q, K, V, mask=None):\n{tried}        while True: pass\n    return Q, K\n"
+        code_of_exit, shown = typed(folder, code, (b"HERE", CTRL_C))
+        assert code_of_exit == 130
+        assert "Traceback" not in shown
+        assert "public tests" not in shown
+
     def test_while_watching(self, folder: Path) -> None:
         """Between two runs it ends with what the last one found."""
         code, shown = typed(folder, "", (b"public tests: 25 of 25", CTRL_C), words=["--watch"])

@@ -88,6 +88,7 @@ def handout_of(homework: Homework) -> Handout:
         takes={name: homework.takes[name] for name in homework.takes if name.partition(".")[0] in homework.wanted},
         packages=homework.packages,
         limits={name: value for name, value in homework.limits.items() if name.endswith("_seconds")},
+        repairs=homework.repairs,
     )
 
 
@@ -107,6 +108,8 @@ def encode(handout: Handout) -> bytes:
     data = msgspec.to_builtins(handout, enc_hook=str)
     for part in data["parts"]:
         del part["points"], part["in_place"]  # the README says them
+    if handout.repairs == "line and kind":
+        data.pop("repairs", None)  # as where nothing is said
     words, examples = data.pop("mistakes"), data.pop("examples")
     fields = [f"{json.dumps(key)}: {_json(value)}" for key, value in data.items()]
     fields.append(f'"mistakes": {{{_rows(words)}\n}}')

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,11 +49,13 @@ def run_public_tests(
     sandbox: Sandbox,
     part: str | None = None,
     foreign: Sequence[Foreign] = (),
+    edits: Sandbox | None = None,
 ) -> Result:
     """Return the result of a homework's public tests, all of them or one part's.
 
-    `foreign` are the libraries that the student's code imports and grading lacks; the student is warned of them. Raise
-    ConfigError if the tests are broken, UsageError if the homework has no such part.
+    `foreign` are the libraries that the student's code imports and grading lacks; the student is warned of them. In
+    `edits` the line of a mistake without a name is looked for; None if it is not. Raise ConfigError if the tests are
+    broken, UsageError if the homework has no such part.
     """
     if part is not None and part not in {known.number for known in handout.parts}:
         numbers = ", ".join(known.number for known in handout.parts)
@@ -64,7 +67,7 @@ def run_public_tests(
 
     def use(runner: PytestRunner, items: list[pytest.Item]) -> None:
         tests = _public_tests(folder, handout, items, runner, examples)
-        conditions = Conditions(sandbox, Limits(**handout.limits))  # type: ignore[arg-type]
+        conditions = Conditions(sandbox, Limits(**handout.limits), edits=edits)  # type: ignore[arg-type]
         results.append(_check(tests, conditions, handout, handed, part))
 
     try:
@@ -78,7 +81,7 @@ class Examples:
     """The plugin of pytest that has the fixture `example`, and names mistakes by what worked examples say."""
 
     def __init__(self, handout: Handout) -> None:
-        self._handout = handout
+        self._worked = cache(partial(worked_example, handout))  # edits of a student's code are tried with it again
         self._not_made: defaultdict[str, set[str]] = defaultdict(set)
         """For each case, the mistakes that the student has not made, because an example that shows them was answered
         right."""
@@ -88,8 +91,8 @@ class Examples:
         """Return `example`: `example(student.scores, "scores")` compares a function with a worked example."""
 
         def check(got: object, name: str) -> None:
-            worked = worked_example(self._handout, name)
-            worked.check(got)
+            worked = self._worked(name)
+            worked.check(got, naming=current_test().described)
             self._not_made[current_test().id].update(slip.name for slip in worked.slips)
 
         return check
@@ -152,11 +155,12 @@ def _spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> Test
 def _check(tests: Tests, conditions: Conditions, handout: Handout, handed: SubmittedFiles, part: str | None) -> Result:
     """Return the result of all tests, or of one part's; earlier parts are run if they may explain its failure."""
     earlier = EarlierParts(tests.homework.parts, _builds_on(tests, handout), handed)
-    job = Job(Submission(handed.main, handed.main, handed.main), handed)
+    job = Job(Submission(handed.main, handed.main, handed.main), handed, repairs=True)
     result = _graded(tests, conditions, job, [part] if part else [known.number for known in handout.parts])
     known = result.tests
     if part is not None and earlier.fails(part, known):
-        known += _graded(tests, conditions, job, earlier.built_on_by(part)).tests
+        plainly = msgspec.structs.replace(job, repairs=False)
+        known += _graded(tests, conditions, plainly, earlier.built_on_by(part)).tests
     return result.with_test(*(earlier.explained(test, known) for test in result.tests))
 
 

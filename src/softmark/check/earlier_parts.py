@@ -40,7 +40,7 @@ class EarlierParts:
         return any(test.part == part and test.outcome is Outcome.FAILED for test in tests)
 
     def explained(self, test: TestResult, tests: Sequence[TestResult]) -> TestResult:
-        """Return a failed test with the failing earlier parts that may have caused it, in place of names of mistakes.
+        """Return a failed test with the failing earlier parts that may have caused it, in place of names and lines.
 
         An exception and its line are facts, and stay.
         """
@@ -52,7 +52,7 @@ class EarlierParts:
         for case in test.cases:
             verdicts = (v if self._is_its_own(v, part) else _undiagnosed(v, said) for v in case.verdicts)
             cases.append(msgspec.structs.replace(case, verdicts=tuple(dict.fromkeys(verdicts))))
-        return msgspec.structs.replace(test, cases=tuple(cases))
+        return msgspec.structs.replace(test, cases=tuple(cases), repair=None)
 
     def _origins(self, part: str, tests: Sequence[TestResult]) -> list[str]:
         """Return the failing parts that a part builds on, without those that build on a failing one themselves."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from softmark.course.homework import ForbiddenRule, Homework, Part
+from softmark.course.homework import ForbiddenRule, Homework, Part, Repairs
 from softmark.records.errors import ConfigError
 
 EXAMPLES, TESTS = "examples.json", "test_public.py"
@@ -54,6 +54,8 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
     """The libraries that may be imported beside torch, NumPy and Python's own modules."""
     limits: dict[str, float] = {}
     """The limits of time that the homework sets. The same hold on a student's machine."""
+    repairs: Repairs = "line and kind"
+    """The words about a mistake that no worked example names."""
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -75,6 +77,7 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
             limits=self.limits,
             takes=self.takes,
             packages=self.packages,
+            repairs=self.repairs,
         )
 
 

@@ -59,14 +59,17 @@ class WorkedExample:
     make: Mapping[str, Any] | None = None
     weights: Mapping[str, torch.Tensor] | None = None
 
-    def check(self, got: Any) -> None:
-        """Compare a student's function or class with the example. Raise `Failed` if they differ."""
+    def check(self, got: Any, *, naming: bool = True) -> None:
+        """Compare a student's function or class with the example. Raise `Failed` if they differ.
+
+        With `naming` the failure has the mistakes that explain it.
+        """
         value = ask(self._callee(got), self.args, dict(self.kwargs)).value
         try:
             agree(value, self._truth(self.answer))
         except Failed as failure:
             verdict = failure.verdict
-            if verdict.category not in NAMEABLE:
+            if verdict.category not in NAMEABLE or not naming:
                 raise
             raise Failed(msgspec.structs.replace(verdict, causes=self._causes(value), diagnosed=True)) from None
 

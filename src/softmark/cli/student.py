@@ -29,7 +29,10 @@ def check(
     again: Annotated[bool, typer.Option("--watch", help="Check again whenever you save, until Ctrl-C.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the Result as JSON instead of the table.")] = False,
 ) -> None:
-    """Run a homework's public tests on your own work, on your own machine."""
+    """Run a homework's public tests on your own work, on your own machine.
+
+    Where no common mistake explains a failure, it looks for a line that a small change mends.
+    """
     work = student.find_work(path, assignment)
     try:
         code = student.watch(work, lambda: _check_again(work, json)) if again else _check_once(work, json)

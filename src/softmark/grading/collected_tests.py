@@ -51,7 +51,9 @@ class Tests:
 
     @cached_property
     def incomplete(self) -> frozenset[str]:
-        """The parts of which not all tests are run."""
+        """The parts of which not all tests are run. Of public tests a student may choose a part's."""
+        if self.public:
+            return frozenset()
         complete = [spec for spec in self.specs if len(self.items.get(spec.nodeid, ())) == len(spec.cases)]
         weights = {
             p.number: sum(spec.weight for spec in complete if spec.part == p.number) for p in self.homework.parts

@@ -12,6 +12,7 @@ from dataclasses import replace
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.records.limits import Allowed
 from softmark.sandbox.failures import Disturbed, StudentFailure
+from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.wire.editing import Propose, Proposed, PutEdit
 
@@ -30,11 +31,15 @@ class EditedSession(StudentSession):
     _fresh: StudentProcess | None = None
 
     @classmethod
-    def of(cls, session: StudentSession, cpu_seconds: float) -> EditedSession:
-        """Return a session of the same submission, in the same sandbox, for tests that nobody reads the words of."""
+    def of(cls, session: StudentSession, place: Sandbox, cpu_seconds: float, most_seconds: float) -> EditedSession:
+        """Return a session of the same submission, in this sandbox, for tests that nobody reads the words of.
+
+        A test may take `cpu_seconds` of the processor, and all together `most_seconds` as a submission's are counted.
+        """
         limits = replace(session._limits, cpu_seconds=min(cpu_seconds, session._limits.cpu_seconds))
-        settings = session._deadline, session._device, session._whole_seconds, session.own_time
-        edited = cls(session._sandbox, session.handed, session.homework, limits, *settings)
+        whole_seconds = min(most_seconds, session._whole_seconds)
+        settings = session._deadline, session._device, whole_seconds, session.own_time
+        edited = cls(place, session.handed, session.homework, limits, *settings)
         edited.naming = edited.describing = False
         return edited
 
@@ -45,14 +50,13 @@ class EditedSession(StudentSession):
 
     def proposals(self, request: Propose) -> Proposed | None:
         """Return the edits that a fresh worker proposes for the submission's text; None if it fails."""
-        process = self._start()
+        process = self._fresh = self._start()
         try:
-            proposed = process.ask(request, Allowed.of(_OF_PROPOSALS))
+            return process.ask(request, Allowed.of(_OF_PROPOSALS))
         except (StudentFailure, Disturbed):  # a text can be made to break a parser
             process.close()
+            self._fresh = None
             return None
-        self._fresh = process
-        return proposed
 
     def use(self, edit: PutEdit) -> bool:
         """Put an edit in the place of the last one. Return whether that is possible."""

@@ -62,6 +62,8 @@ class Conditions:
     """The time on the clock that one submission may take altogether."""
     own_time: OwnTime = field(default_factory=OwnTime)
     provenance: Provenance = field(default_factory=Provenance)
+    edits: Sandbox | None = None
+    """Where edits of a submission are tried, if not in the same place."""
 
 
 def judge_case(tests: Tests, item: pytest.Item, session: StudentSession) -> CaseRun:
@@ -248,11 +250,12 @@ def grade_submission(tests: Tests, conditions: Conditions, job: Job, *, progress
     """
     start = time.monotonic()
     session, lost = _session(tests, conditions, job, start), LostMarks(tests.incomplete)
+    search = _search(tests, conditions, job, session)
     result = job.result(pending(tests.homework, tests.specs, job.submission, conditions.provenance))
     try:
         yield result
         conditions.own_time.begin("the beginning of a submission")
-        for so_far in _graded_parts(tests, session, job, lost, result, progress):
+        for so_far in _graded_parts(tests, session, job, lost, result, search, progress):
             result = so_far
             conditions.own_time.stop()  # the reader may take its time
             yield so_far
@@ -285,11 +288,24 @@ def _session(tests: Tests, conditions: Conditions, job: Job, start: float) -> St
     return session
 
 
+def _search(tests: Tests, conditions: Conditions, job: Job, session: StudentSession) -> RepairSearch | None:
+    """Return the search for repairs; None if nobody wants it, or if edits would have to run in this very process."""
+    place = conditions.edits or (conditions.sandbox if session.can_be_asked else None)
+    if not job.repairs or place is None:
+        return None
+    return RepairSearch(tests.homework, session, place, public=tests.public)
+
+
 def _graded_parts(
-    tests: Tests, session: StudentSession, job: Job, lost: LostMarks, result: Result, progress: bool
+    tests: Tests,
+    session: StudentSession,
+    job: Job,
+    lost: LostMarks,
+    result: Result,
+    search: RepairSearch | None,
+    progress: bool,
 ) -> Iterator[Result]:
     session.load()
-    search = RepairSearch(tests.homework, session) if job.repairs and not tests.public else None
     for part, group in groupby(tests.specs, key=lambda spec: spec.part):
         if job.parts and part not in job.parts:
             continue

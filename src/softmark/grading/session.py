@@ -92,7 +92,7 @@ class StudentSession:
         self.answering: Answering | None = None
         """The answers to stand-ins, while the worker has stand-ins for earlier parts."""
         self.handed = handed
-        self._sandbox, self._limits = sandbox, limits
+        self.sandbox, self._limits = sandbox, limits
         self._deadline, self._device = deadline, device
         self._process: StudentProcess | None = None
         self._unloadable: StudentFailure | None = None
@@ -129,10 +129,10 @@ class StudentSession:
         """True if the time for the whole submission is used up."""
         return self._whole_left <= 0 or (self._deadline is not None and time.monotonic() >= self._deadline)
 
-    def of_another(self, handed: SubmittedFiles) -> StudentSession:
-        """Return a session of another submission, in the same sandbox and with the same limits."""
+    def of_another(self, handed: SubmittedFiles, place: Sandbox | None = None) -> StudentSession:
+        """Return a session of another submission with the same limits, in the same sandbox if no other is given."""
         settings = self._limits, self._deadline, self._device, self._whole_seconds, self.own_time
-        return StudentSession(self._sandbox, handed, self.homework, *settings)
+        return StudentSession(place or self.sandbox, handed, self.homework, *settings)
 
     def renew(self) -> None:
         """End the worker; the next call starts a fresh one."""
@@ -152,7 +152,7 @@ class StudentSession:
     @property
     def can_be_asked(self) -> bool:
         """True if a worker can have stand-ins. Code that runs in this process itself has no line to ask on."""
-        return self._sandbox.level is not Level.NONE
+        return self.sandbox.level is not Level.NONE
 
     @contextmanager
     def stand_ins(self, answering: Answering) -> Iterator[None]:
@@ -330,7 +330,7 @@ class StudentSession:
         for _ in range(_STARTS):
             try:
                 with self.own_time.paused():
-                    process = self._sandbox.open(self.handed.files, self._limits)
+                    process = self.sandbox.open(self.handed.files, self._limits)
                 self._cpu_at_start = process.cpu_seconds()
                 return process
             except SandboxLost:

@@ -5,6 +5,9 @@ There are no walls: the child may do all that its user may. But it can be ended 
 of a C library that never returns, a crash and an exit are told as they are in grading, and Ctrl-C ends the check at
 once. The child has this process's terminal: its prints are seen, and a debugger may be used. Once a debugger has
 started, the time is no longer limited.
+
+A child that is not heard has no terminal, and its memory is limited: hundreds of edits of the student's code are tried
+in it, and each of them would print again.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import socket
 import sys
 import termios
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,6 +32,7 @@ from softmark.sandbox import failure_texts, procfs, wire
 from softmark.sandbox.clock import no_keyboard
 from softmark.sandbox.process import killed_for_memory
 from softmark.sandbox.student_process import Outgoing, StudentProcess
+from softmark.sandbox.walls import rlimits
 from softmark.sandbox.walls.seccomp import prctl
 from softmark.sandbox.worker import Worker
 from softmark.sandbox.zygote import Exit
@@ -39,7 +45,7 @@ _PR_SET_PDEATHSIG = 1
 class ChildWorker(StudentProcess):
     """Answers requests from a fork of this process."""
 
-    def __init__(self, directory: Path, limits: Limits) -> None:
+    def __init__(self, directory: Path, limits: Limits, *, heard: bool = True) -> None:
         self._limits = limits
         self._ended: Exit | None = None
         self._busy = False
@@ -52,7 +58,8 @@ class ChildWorker(StudentProcess):
         self._pid = os.fork()
         if self._pid == 0:
             self._wire.close()
-            _serve(str(directory), theirs.fileno(), self._debugged)
+            prepare = partial(_note_debuggers, self._debugged) if heard else partial(_be_unheard, limits)
+            _serve(str(directory), theirs.fileno(), prepare)
         theirs.close()
         self._pidfd = os.pidfd_open(self._pid)
 
@@ -144,13 +151,13 @@ class _Body:
         return self._size is not None and not self.lacking
 
 
-def _serve(directory: str, descriptor: int, debugged: mmap.mmap) -> NoReturn:
+def _serve(directory: str, descriptor: int, prepare: Callable[[], None]) -> NoReturn:
     """Run the child until its wire ends. Its parent answers Ctrl-C."""
     try:
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.chdir(directory)
-        _note_debuggers(debugged)
+        prepare()
         with no_keyboard(lambda frame: frame.f_code.co_filename.startswith(directory)):
             Worker(directory).serve(descriptor, descriptor)
     finally:
@@ -166,6 +173,16 @@ def _note_debuggers(debugged: mmap.mmap) -> None:
         reset(self)
 
     bdb.Bdb.reset = noted  # type: ignore[method-assign]
+
+
+def _be_unheard(limits: Limits) -> None:
+    """Let this process print to nobody, read nothing, and use no more memory than a worker of grading."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - a notebook's streams are no descriptors
+    sys.stdout = sys.stderr = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    rlimits.impose_memory(limits)
 
 
 def _terminal() -> list[Any] | None:

@@ -143,6 +143,27 @@ class InChild(InProcess):
         return super().open(files, limits)
 
 
+class Unheard:
+    """Level `none` on a student's own machine, for edits of the student's code: what they print is not shown.
+
+    They are in a child of this process, or in a program of its own where there is no fork: nothing of them stays here.
+    """
+
+    level = Level.NONE
+
+    def __init__(self) -> None:
+        self._root = ScratchRoot()
+
+    def open(self, files: Mapping[str, bytes], limits: Limits) -> ChildWorker | SpawnedWorker:
+        directory = self._root.make(files, None)
+        if forking_works():
+            return ChildWorker(directory, limits, heard=False)
+        return SpawnedWorker(directory, limits, environment(str(directory)))
+
+    def close(self) -> None:
+        self._root.close()
+
+
 def forking_works() -> bool:
     """Return whether a fork server can run here: it needs pidfd, /proc and the child subreaper of Linux."""
     return hasattr(os, "pidfd_open") and Path("/proc/self/stat").exists()

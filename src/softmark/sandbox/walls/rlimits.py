@@ -44,7 +44,7 @@ def impose(limits: Limits, cpu_backstop: int, own_uid: bool, drivers: bool = Fal
     running = 0 if own_uid else _threads_of(os.getuid())
     memory = limits.memory_mb * _MEGABYTE
     _limit(resource.RLIMIT_CPU, cpu_backstop)
-    _limit(resource.RLIMIT_DATA, _size(_DATA_PAGES) + memory)
+    impose_memory(limits)
     if not drivers:
         _limit(resource.RLIMIT_AS, _size(_ALL_PAGES) + memory + _ADDRESSES)
     _limit(resource.RLIMIT_STACK, _stack())
@@ -54,6 +54,11 @@ def impose(limits: Limits, cpu_backstop: int, own_uid: bool, drivers: bool = Fal
     _limit(resource.RLIMIT_NOFILE, limits.open_files + (_FILES_OF_DRIVERS if drivers else 0))
     _limit(resource.RLIMIT_NPROC, running + limits.processes)
     _limit(resource.RLIMIT_CORE, 0)
+
+
+def impose_memory(limits: Limits) -> None:
+    """Limit the private memory of this process to what it has now and what a worker may have besides."""
+    _limit(resource.RLIMIT_DATA, _size(_DATA_PAGES) + limits.memory_mb * _MEGABYTE)
 
 
 def status(process: str) -> dict[str, str]:
