@@ -20,6 +20,7 @@ KEPT = """
 function = "double"
 edits = [{edits}]
 because = "{because}"
+right = {right}
 """
 STRICT = IN_TURN.replace("[x[:1]], [100 * x])", "[x[:1]], [100 * x], [x[None, :1]], [x[None]], [x[:1, None]])").replace(
     "agree_in_turn,", "agree_in_turn, keeps_dtype, leaves_inputs,"
@@ -36,9 +37,10 @@ def mutated(root: Path, *words: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)["homeworks"]["tiny"]
 
 
-def explained(root: Path, edits: list[str], because: str = "The handout leaves it open.") -> None:
+def explained(root: Path, edits: list[str], because: str = "Both are the same.", *, right: bool = False) -> None:
     listed = ", ".join(json.dumps(edit, ensure_ascii=False) for edit in edits)
-    (root / "graders/tiny/survivors.toml").write_text(KEPT.format(edits=listed, because=because))
+    words = KEPT.format(edits=listed, because=because, right=str(right).lower())
+    (root / "graders/tiny/survivors.toml").write_text(words)
 
 
 class TestCommand:
@@ -84,6 +86,21 @@ class TestCommand:
                 "what": "survivors.toml explains this, and there is no such mutant: remove the line",
             },
         ]
+
+    def test_holes_that_are_explained(self, tmp_path: Path) -> None:
+        """A hole with a reason is no gap, and it counts as wrong unless the handout leaves open what it changes."""
+        root = course(tmp_path, hidden=HIDDEN)
+        first = mutated(root)[1]
+        survivors = [found["edit"] for found in (*first["equivalents"], *first["holes"])]
+        explained(root, survivors, because="No test asks for it.")
+        code, told = mutated(root)
+        assert (code, told["survivors"], told["left_open"]) == (0, first["survivors"], 0)
+        assert told["share"] == first["share"] < 1
+        explained(root, survivors, because="The handout leaves it open.", right=True)
+        code, told = mutated(root)
+        assert (code, told["survivors"], told["left_open"]) == (0, 0, first["survivors"])
+        assert told["share"] == 1
+        assert {found["because"] for found in told["open"]} == {"The handout leaves it open."}
 
     def test_sample(self, tmp_path: Path) -> None:
         """A sample is a part of the whole, and always the same."""
