@@ -12,7 +12,7 @@ import torch
 from softmark.authoring.arguments import form_of
 from softmark.authoring.drawn_calls import CallSource
 from tests.authoring.test_conditions import IN_TURN
-from tests.support.tiny_homework import HIDDEN, REFERENCE, course, softmark
+from tests.support.tiny_homework import HIDDEN, REFERENCE, TOML, course, softmark
 
 TWICE_POSITIVE = REFERENCE.replace("return 2 * x", "return 2 * x.abs().abs()")
 KEPT = """
@@ -63,6 +63,21 @@ class TestCommand:
         assert hole["differs_at"].startswith("1: (1,) float")
         printed = softmark(root, "mutate", "tiny", "--jobs", "1").stdout
         assert " ".join(hole["edit"].split()) in " ".join(printed.split())
+
+    def test_several_homeworks(self, tmp_path: Path) -> None:
+        """Each has figures of its own, which are those that it has alone."""
+        root = course(tmp_path, hidden=STRICT, mistakes="", equivalents="")
+        loose = root / "graders/loose"
+        loose.mkdir()
+        (loose / "homework.toml").write_text(TOML)
+        (loose / "test_hidden.py").write_text(HIDDEN.replace("import tiny", "import loose"))
+        (root / "reference/loose.py").write_text(REFERENCE)
+        done = softmark(root, "mutate", "tiny", "loose", "--jobs", "2", "--json")
+        told = json.loads(done.stdout)["homeworks"]
+        assert told["tiny"] == mutated(root)[1]
+        assert told["loose"]["mutants"] == told["tiny"]["mutants"]
+        assert told["loose"]["caught"] < told["tiny"]["caught"]
+        assert told["loose"]["survivors"] == len(told["loose"]["gaps"]) - told["loose"]["equivalent"] > 0
 
     def test_equivalents_and_their_reasons(self, tmp_path: Path) -> None:
         """A mutant that agrees everywhere needs a line, too. A line that nothing needs is a gap."""

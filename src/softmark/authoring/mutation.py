@@ -12,10 +12,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 from softmark.authoring.examples import one_thread
 from softmark.authoring.gaps import Gap
-from softmark.authoring.sameness import Comparer, recorder_of_arguments
+from softmark.authoring.sameness import CALLS, Comparer, recorder_of_arguments
 from softmark.authoring.survivors import FILE, explained_survivors
 from softmark.authoring.variants import Rounds, Variant
 from softmark.course.homework import Homework
@@ -65,7 +66,7 @@ class Mutation:
 def mutate_homeworks(homeworks: Sequence[Homework], jobs: int, sample: int = 1) -> list[Mutation]:
     """Grade the mutants of homeworks, `jobs` at a time, and judge them; with `sample` only about each N-th of them.
 
-    The survivors of a homework are compared while the mutants of the next one are graded.
+    Survivors are compared on CALLS calls, or on their N-th part, while the mutants of the next homework are graded.
     """
     for homework in homeworks:
         if not homework.reference.is_file():
@@ -88,6 +89,7 @@ class _MutationTrial:
 
     def __init__(self, homework: Homework, rounds: Rounds, sample: int) -> None:
         self._homework, self._rules = homework, explained_survivors(homework)
+        self._calls = ceil(CALLS / sample)
         self._parts: dict[str, tuple[str, ...]] = {}
         for part in homework.parts:
             for name in part.functions:
@@ -115,7 +117,7 @@ class _MutationTrial:
         recorded = dict(zip(self._graded.variants, self._graded.results(), strict=True))
         with one_thread():
             for name, recorder in self._recorders.items():
-                comparer = Comparer(self._homework, name, recorded[recorder])
+                comparer = Comparer(self._homework, name, recorded[recorder], self._calls)
                 for mutant in self._alive:
                     if self._owner(mutant) == name:
                         self._note(mutant, comparer.difference(mutant), comparer.calls)

@@ -26,7 +26,8 @@ from softmark.records.result import Result
 from softmark.verdict.values import flatten, map_tensors, tensors_in
 
 CALLS = 1000
-_MOST_DRAWN = 6 * CALLS
+_DRAWN = 6
+"""The largest number of draws for each call that fits."""
 _ALIKE = {torch.float64: 1e-7, torch.float32: 1e-4}
 """By dtype the difference, as a share of the largest number, that two ways to compute the same may have."""
 _SMALL = 1e-2
@@ -50,8 +51,8 @@ class _ShownByACall:
 class Comparer:
     """Compares mutants of one function or class with the reference."""
 
-    def __init__(self, homework: Homework, name: str, recorded: Result) -> None:
-        self._name = name
+    def __init__(self, homework: Homework, name: str, recorded: Result, most: int = CALLS) -> None:
+        self._name, self._most = name, most
         self._reference = _scope_of(homework.reference.read_text(encoding="utf-8"))
         forms = {str(form): form for form in noted(name, recorded.printed.stdout)}
         self._draws: list[tuple[DrawnCall, _ShownByACall, _ShownByACall]] = []
@@ -74,7 +75,7 @@ class Comparer:
 
     def _drawn(self) -> Sequence[tuple[DrawnCall, _ShownByACall, _ShownByACall]]:
         if not self._draws:
-            self._draws = list(islice(self._fitting(), CALLS))
+            self._draws = list(islice(self._fitting(), self._most))
         return self._draws
 
     def _fitting(self) -> Iterator[tuple[DrawnCall, _ShownByACall, _ShownByACall]]:
@@ -82,7 +83,7 @@ class Comparer:
 
         Calls are left out whose answer changes with the last digits of the inputs, as with many random layers.
         """
-        for number, call in enumerate(islice(self._source.calls(), _MOST_DRAWN)):
+        for number, call in enumerate(islice(self._source.calls(), _DRAWN * self._most)):
             outcome = _observed(self._reference, self._name, call)
             if outcome.raised not in ("", "ValueError") or not outcome.finite:
                 continue
