@@ -12,7 +12,17 @@ from graders.lstm_gates.inputs import like, sequence_inputs
 from graders.lstm_gates.modules import in_float64, random_weights, run, run_reference
 from graders.lstm_gates.passing import fates_seen, tenths
 from reference import lstm_gates as ref
-from softmark import Category, agree, agree_at_extremes, agree_in_turn, draw, fail, gradients_agree, to_float32
+from softmark import (
+    Category,
+    agree,
+    agree_at_extremes,
+    agree_in_turn,
+    draw,
+    fail,
+    gradients_agree,
+    keeps_dtype,
+    to_float32,
+)
 
 P = 0.3
 FATES = torch.tensor([0, 1, 1 / (1 - P), 1 / P]).double()
@@ -114,7 +124,7 @@ def test_module_dropout(student, situation):
 @weight(0.25)
 @visibility("after_published")
 def test_module_gradients(student):
-    """Gradients reach the input and every parameter, and any calls may come before."""
+    """Gradients reach the input and every parameter, the dtype stays, and any calls may come before."""
     options = {"num_layers": 2, "bidirectional": True}
     weights = random_weights(4, 3, **options)
     x = draw("t n d", t=3, n=2, d=4)
@@ -151,6 +161,8 @@ def test_module_gradients(student):
         module.load_state_dict(to_float32(weights))
     agree(own, ours, x.float())
     agree(own, ours, 100 * x.float())
+    keeps_dtype(own, x, dtypes=[torch.float32])
+    keeps_dtype(own, x, (state, state), dtypes=[torch.float32])
     check_modules_in_turn(student)
 
 

@@ -46,8 +46,8 @@ MODULES = {
     "very_long": {"batch": (), "T": 100, "D": 4, "n_heads": 2, "d_ff": 3},
     "broad": {"batch": (36,), "T": 2, "D": 36, "n_heads": 4, "d_ff": 65},
 }
-SEVERAL = [(12, 3, 7, True), (12, 3, 7, False), (12, 4, 9, True)]
-"""Sizes and norm_first of modules that are alive at a time."""
+SEVERAL = [((12, 3, 7), {"norm_first": True}), ((12, 3, 7), {}), ((12, 4, 9), {"norm_first": True})]
+"""Sizes and options of modules that are alive at a time."""
 TORCH = "PyTorch's nn.TransformerEncoderLayer"
 
 
@@ -184,7 +184,7 @@ def test_module_gradients(student, norm_first):
 @weight(0.5)
 @visibility("after_published")
 def test_module_manners(student):
-    """The same in eval mode, after any calls, in float32 and on any device; inputs and parameters are left alone."""
+    """In eval mode, after any calls, in float32, on any device, post-norm by default; inputs are left alone."""
     sizes = 12, 3, 7, True
     weights, X, mask = (
         draw_module_weights(*sizes[:3]),
@@ -203,5 +203,5 @@ def test_module_manners(student):
     calls = (longer, random_mask(1, 1, 8, 8)), (token, token[..., :1] < 9), (X, ~mask | causal_mask(5))
     agree_in_turn(own, ours, [X], (X, mask), *calls, [40 * X])
     agree(loaded(own, doubles), loaded(ours, doubles), X.double())
-    pairs = [(student.TransformerBlock(*s[:3], norm_first=s[3]), ref.TransformerBlock(*s)) for s in SEVERAL]
-    check_in_turn(pairs, [draw_module_weights(*s[:3]) for s in SEVERAL], draw("2 5 12"))
+    pairs = [(student.TransformerBlock(*s, **options), ref.TransformerBlock(*s, **options)) for s, options in SEVERAL]
+    check_in_turn(pairs, [draw_module_weights(*s) for s, _ in SEVERAL], draw("2 5 12"))

@@ -50,8 +50,12 @@ TOKENS = {
     "very_long": ((), 100, (5, 100, 4, 2, 3, 1), False),
     "square": ((5, 12), 12, (12, 12, 12, 2, 48, 2), False),
 }
-SEVERAL = [(11, 9, 6, 3, 4, 2, True), (11, 9, 6, 3, 4, 2, False), (11, 20, 6, 2, 5, 3, True)]
-"""Sizes and norm_first of modules that are alive at a time."""
+SEVERAL = [
+    ((11, 9, 6, 3, 4, 2), {"norm_first": True}),
+    ((11, 9, 6, 3, 4, 2), {}),
+    ((11, 20, 6, 2, 5, 3), {"norm_first": True}),
+]
+"""Sizes and options of modules that are alive at a time."""
 
 
 def draw_transformer_weights(vocab_size, max_len, d_model, n_heads, d_ff, n_layers):
@@ -190,7 +194,7 @@ def test_transformer_too_long(student):
 @weight(0.25)
 @visibility("after_published")
 def test_transformer_manners(student):
-    """The same in eval mode, after any calls, in float32 and on any device; tokens and parameters are left alone."""
+    """In eval mode, after any calls, in float32, on any device, post-norm by default; tokens are left alone."""
     doubles, tokens = draw_transformer_weights(*SMALL), draw_ids(2, 5)
     weights = to_float32(doubles)
     own = loaded(own_transformer(student, *SMALL, True), weights)
@@ -202,7 +206,7 @@ def test_transformer_manners(student):
     ours = loaded(ref.Transformer(*SMALL, True), weights)
     agree_in_turn(own, ours, [tokens], [draw_ids(1, 8)], [draw_ids(3)], [draw_ids(2, 5)])
     agree(loaded(own, doubles), loaded(ours, doubles), tokens)
-    pairs = [(own_transformer(student, *s), ref.Transformer(*s)) for s in SEVERAL]
-    check_in_turn(pairs, [draw_transformer_weights(*s[:-1]) for s in SEVERAL], tokens)
+    pairs = [(student.Transformer(*s, **options), ref.Transformer(*s, **options)) for s, options in SEVERAL]
+    check_in_turn(pairs, [draw_transformer_weights(*s) for s, _ in SEVERAL], tokens)
     for same in (0, VOCABULARY - 1):
         agree(*pairs[0], torch.full((2, 5), same))

@@ -12,7 +12,7 @@ import torch
 from softmark.authoring.arguments import form_of
 from softmark.authoring.drawn_calls import CallSource
 from tests.authoring.test_conditions import IN_TURN
-from tests.support.tiny_homework import HIDDEN, REFERENCE, course, softmark
+from tests.support.tiny_homework import HIDDEN, REFERENCE, TOML, course, softmark
 
 TWICE_POSITIVE = REFERENCE.replace("return 2 * x", "return 2 * x.abs().abs()")
 KEPT = """
@@ -20,6 +20,7 @@ KEPT = """
 function = "double"
 edits = [{edits}]
 because = "{because}"
+right = {right}
 """
 STRICT = IN_TURN.replace("[x[:1]], [100 * x])", "[x[:1]], [100 * x], [x[None, :1]], [x[None]], [x[:1, None]])").replace(
     "agree_in_turn,", "agree_in_turn, keeps_dtype, leaves_inputs,"
@@ -36,9 +37,10 @@ def mutated(root: Path, *words: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)["homeworks"]["tiny"]
 
 
-def explained(root: Path, edits: list[str], because: str = "The handout leaves it open.") -> None:
+def explained(root: Path, edits: list[str], because: str = "Both are the same.", *, right: bool = False) -> None:
     listed = ", ".join(json.dumps(edit, ensure_ascii=False) for edit in edits)
-    (root / "graders/tiny/survivors.toml").write_text(KEPT.format(edits=listed, because=because))
+    words = KEPT.format(edits=listed, because=because, right=str(right).lower())
+    (root / "graders/tiny/survivors.toml").write_text(words)
 
 
 class TestCommand:
@@ -62,6 +64,21 @@ class TestCommand:
         printed = softmark(root, "mutate", "tiny", "--jobs", "1").stdout
         assert " ".join(hole["edit"].split()) in " ".join(printed.split())
 
+    def test_several_homeworks(self, tmp_path: Path) -> None:
+        """Each has figures of its own, which are those that it has alone."""
+        root = course(tmp_path, hidden=STRICT, mistakes="", equivalents="")
+        loose = root / "graders/loose"
+        loose.mkdir()
+        (loose / "homework.toml").write_text(TOML)
+        (loose / "test_hidden.py").write_text(HIDDEN.replace("import tiny", "import loose"))
+        (root / "reference/loose.py").write_text(REFERENCE)
+        done = softmark(root, "mutate", "tiny", "loose", "--jobs", "2", "--json")
+        told = json.loads(done.stdout)["homeworks"]
+        assert told["tiny"] == mutated(root)[1]
+        assert told["loose"]["mutants"] == told["tiny"]["mutants"]
+        assert told["loose"]["caught"] < told["tiny"]["caught"]
+        assert told["loose"]["survivors"] == len(told["loose"]["gaps"]) - told["loose"]["equivalent"] > 0
+
     def test_equivalents_and_their_reasons(self, tmp_path: Path) -> None:
         """A mutant that agrees everywhere needs a line, too. A line that nothing needs is a gap."""
         root = course(tmp_path, hidden=STRICT, reference=TWICE_POSITIVE, mistakes="", equivalents="")
@@ -84,6 +101,21 @@ class TestCommand:
                 "what": "survivors.toml explains this, and there is no such mutant: remove the line",
             },
         ]
+
+    def test_holes_that_are_explained(self, tmp_path: Path) -> None:
+        """A hole with a reason is no gap, and it counts as wrong unless the handout leaves open what it changes."""
+        root = course(tmp_path, hidden=HIDDEN)
+        first = mutated(root)[1]
+        survivors = [found["edit"] for found in (*first["equivalents"], *first["holes"])]
+        explained(root, survivors, because="No test asks for it.")
+        code, told = mutated(root)
+        assert (code, told["survivors"], told["left_open"]) == (0, first["survivors"], 0)
+        assert told["share"] == first["share"] < 1
+        explained(root, survivors, because="The handout leaves it open.", right=True)
+        code, told = mutated(root)
+        assert (code, told["survivors"], told["left_open"]) == (0, 0, first["survivors"])
+        assert told["share"] == 1
+        assert {found["because"] for found in told["open"]} == {"The handout leaves it open."}
 
     def test_sample(self, tmp_path: Path) -> None:
         """A sample is a part of the whole, and always the same."""

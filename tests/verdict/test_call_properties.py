@@ -83,6 +83,7 @@ class TestKeepsDtype:
         """Also for dtypes of the test's choice."""
         keeps_dtype(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4))
         keeps_dtype(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4), dtypes=(torch.bfloat16,))
+        keeps_dtype(InProcess(lambda x: (x, x.argmax(), x > 0)), draw("n", n=3))
 
     @pytest.mark.parametrize(
         ("wrong", "fact"),
@@ -90,6 +91,8 @@ class TestKeepsDtype:
             (lambda x: x.float(), "dtype float32 for inputs of dtype float64"),
             (lambda x: x.double(), "dtype float64 for inputs of dtype float32"),
             (lambda x: torch.zeros(3) + x.float(), "dtype float32 for inputs of dtype float64"),
+            (lambda x: (x, x.float()), "output 2 of 2: dtype float32 for inputs of dtype float64"),
+            (lambda x: (x, (x, x.double())), "output 2 of 2, output 2 of 2: dtype float64 for inputs of dtype float32"),
         ],
     )
     def test_fails(self, wrong, fact):

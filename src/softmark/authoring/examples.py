@@ -72,7 +72,7 @@ def numbers(label: str, *shape: int) -> torch.Tensor:
 def handout_of(homework: Homework) -> Handout:
     """Return all that a student's machine has to know of the homework."""
     registry = load_mistakes(homework, ("mistakes",))
-    with _one_thread():
+    with one_thread():
         examples = tuple(_worked(name, made, registry) for name, made in _calls(homework).items())
     named = {name for example in examples for name in example.mistakes}
     shown = [mistake for mistake in registry.mistakes if mistake.name in named]
@@ -93,7 +93,7 @@ def handout_of(homework: Homework) -> Handout:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Use one thread inside this block: with small tensors, several threads only wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

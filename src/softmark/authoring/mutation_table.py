@@ -15,7 +15,7 @@ from softmark.authoring.mutation import Mutation, Survivor
 def show_mutations(mutations: Sequence[Mutation], seconds: float, console: Console) -> None:
     """Print one row for each homework, then each gap in a sentence."""
     table = Table(box=None, padding=(0, 1), pad_edge=False, header_style="dim")
-    for column in ("", "homework", "mutants", "caught", "equivalent", "survivors", "share"):
+    for column in ("", "homework", "mutants", "caught", "equivalent", "left open", "survivors", "share"):
         table.add_column(column, no_wrap=True)
     for mutation in mutations:
         table.add_row(
@@ -37,6 +37,7 @@ def _counts(mutation: Mutation) -> dict[str, int]:
         "mutants": mutation.mutants,
         "caught": mutation.caught,
         "equivalent": len(mutation.equivalents),
+        "left_open": len(mutation.left_open),
         "survivors": len(mutation.holes),
     }
 
@@ -52,6 +53,7 @@ def mutations_as_plain(mutations: Sequence[Mutation], seconds: float) -> dict[st
                 "raising": mutation.raising,
                 "share": round(mutation.share, 4),
                 "equivalents": [_plain(survivor) for survivor in mutation.equivalents],
+                "open": [_plain(survivor) for survivor in mutation.left_open],
                 "holes": [_plain(survivor) for survivor in mutation.holes],
                 "gaps": [{"subject": gap.subject, "what": gap.what} for gap in mutation.gaps],
             }

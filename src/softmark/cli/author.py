@@ -98,12 +98,12 @@ def mutate(
     if not chosen:
         typer.echo(f"softmark: there is no homework in {root / 'graders'}: nothing is proved", err=True)
         raise typer.Exit(FINDINGS)
-    from softmark.authoring.mutation import mutate_homework
+    from softmark.authoring.mutation import mutate_homeworks
     from softmark.authoring.mutation_table import mutations_as_plain, show_mutations
 
     start = time.monotonic()
     with stdout_kept_clean():  # the reference runs here, and may print
-        mutations = [mutate_homework(homework, jobs or os.cpu_count() or 1, sample) for homework in chosen]
+        mutations = mutate_homeworks(chosen, jobs or os.cpu_count() or 1, sample)
     seconds = time.monotonic() - start
     if json:
         typer.echo(msgspec.json.encode(mutations_as_plain(mutations, seconds)))

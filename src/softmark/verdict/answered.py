@@ -22,7 +22,11 @@ too little for the leak of a fill value such as -10."""
 
 def looked_at(got: StudentCallable, args: Any, kwargs: Any, output: int) -> torch.Tensor:
     """Call the function and return the chosen output as a tensor: of real numbers, unless the inputs are complex."""
-    value = ask(got, args, kwargs).value
+    return chosen_output(got, ask(got, args, kwargs).value, (args, kwargs), output)
+
+
+def chosen_output(got: StudentCallable, value: Any, given: Any, output: int) -> torch.Tensor:
+    """Return the chosen output of an answer to the inputs `given` as a tensor, as `looked_at` does."""
     several = isinstance(value, tuple | list)
     if output and not (several and len(value) > output):
         fail(got, Category.TYPE, f"returned {kind(value)}, expected at least {plural(output + 1, 'value')}")
@@ -30,7 +34,7 @@ def looked_at(got: StudentCallable, args: Any, kwargs: Any, output: int) -> torc
     if not is_numeric(chosen):
         place = f"output {output + 1} of {len(value)}: " if several and value else "returned "
         fail(got, Category.TYPE, f"{place}{kind(chosen)}, expected a tensor")
-    answer, inputs = tensor_of(chosen), list(tensors_in((args, kwargs)))
+    answer, inputs = tensor_of(chosen), list(tensors_in(given))
     if answer.is_complex() and not any(tensor.is_complex() for tensor in inputs):
         fail(got, Category.DTYPE, f"dtype {values.dtype_name(answer.dtype)}, expected real numbers")
     if inputs and not answer.numel() and all(tensor.numel() for tensor in inputs):

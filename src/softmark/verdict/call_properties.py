@@ -14,12 +14,12 @@ from typing import Any
 import torch
 
 from softmark.records.verdict import Category, Code, Failed, Verdict
-from softmark.verdict.answered import fail, looked_at, record
+from softmark.verdict.answered import chosen_output, fail, record
 from softmark.verdict.callee import StudentCallable, StudentModule, ask, named
 from softmark.verdict.context import current_test
 from softmark.verdict.draw import draw
 from softmark.verdict.expected import numeric_leaves
-from softmark.verdict.values import dtype_name, kind, map_tensors, tensors_in
+from softmark.verdict.values import dtype_name, flatten, kind, map_tensors, place, tensors_in
 
 
 def leaves_inputs(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
@@ -34,18 +34,23 @@ def keeps_dtype(
     got: StudentCallable,
     *args: Any,
     dtypes: Sequence[torch.dtype] = (torch.float64, torch.float32),
-    output: int = 0,
     **kwargs: Any,
 ) -> None:
     """Raise `Failed` unless inputs of each of the dtypes give an output of the same dtype.
 
-    float64 comes first: code that keeps a table of its first call then gives float64 for float32, too.
+    If there are several outputs, so do all tensors of real numbers among them. float64 comes first: code that keeps a
+    table of its first call then gives float64 for float32, too.
     """
     for dtype in dtypes:
         cast = map_tensors((args, kwargs), lambda t, to=dtype: t.to(to) if t.is_floating_point() else t)
-        answer = looked_at(got, cast[0], cast[1], output)
-        if answer.dtype is not dtype:
-            fail(got, Category.DTYPE, f"dtype {dtype_name(answer.dtype)} for inputs of dtype {dtype_name(dtype)}")
+        value = ask(got, *cast).value
+        first = chosen_output(got, value, cast, 0)
+        for path, answer in [((), first), *flatten(value)]:
+            if not isinstance(answer, torch.Tensor) or (path and not answer.is_floating_point()):
+                continue
+            if answer.dtype is not dtype:
+                words = f"dtype {dtype_name(answer.dtype)} for inputs of dtype {dtype_name(dtype)}"
+                fail(got, Category.DTYPE, place(path) + words)
         record(got, False)
 
 
