@@ -1,6 +1,6 @@
-"""Checks how a function is called: inputs stay, the dtype is kept, any device will do, errors are raised.
+"""Checks how a function behaves as a callee: it leaves its inputs, keeps the dtype, works on any device, raises errors.
 
-Some tests ask for other things than values: names of parameters, the number of operations. They use `uses_inputs` and
+Some tests check no values, but names of parameters or the number of operations. They use `uses_inputs` and
 `uses_weights` to require an output that changes with its inputs. So a mistake elsewhere does not fail the test, and a
 constant of the right shape earns nothing.
 """
@@ -39,7 +39,7 @@ def keeps_dtype(
 ) -> None:
     """Raise `Failed` unless inputs of each of the dtypes give an output of the same dtype.
 
-    float64 comes first: code that keeps a table of its first call then gives float64 for float32, too.
+    float64 comes first, because code that keeps a table from its first call then answers float32 with float64.
     """
     for dtype in dtypes:
         cast = map_tensors((args, kwargs), lambda t, to=dtype: t.to(to) if t.is_floating_point() else t)
@@ -50,10 +50,10 @@ def keeps_dtype(
 
 
 def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
-    """Raise `Failed` if the call does not work on another device: it must create no tensor on a fixed one.
+    """Raise `Failed` if the call does not work on another device, because it creates a tensor on a fixed one.
 
-    Code that raises on the CPU as well fails with that exception. The other device may be pretended. If code that works
-    on the CPU raises there anything else than what torch raises because of a tensor's device, this is not judged: the
+    Code that raises on the CPU as well fails with that exception. The other device may be pretended. If code works on
+    the CPU, and raises there an exception that torch does not raise for a tensor's device, the check is not judged: the
     result says so, and it costs no marks.
     """
     try:
@@ -61,7 +61,7 @@ def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
     except Failed as failure:
         if failure.verdict.category is not Category.ERROR:
             raise
-        ask(got, args, kwargs)  # what fails on the CPU, too, is no matter of devices
+        ask(got, args, kwargs)  # a failure on the CPU has nothing to do with devices
         if failure.verdict.code != Code.WRONG_DEVICE:
             current_test().unfollowed.append(got.name)
             record(got, False)
@@ -84,7 +84,7 @@ def ops_independent_of(
 ) -> None:
     """Raise `Failed` if the number of tensor operations grows from the small arguments to the large ones.
 
-    `what` says how they differ: "the number of tokens". A few more operations do not count as a loop.
+    `what` says how they differ: "the number of tokens". A few more operations are allowed.
     """
     few, many = got.count_ops(small, kwargs).total, got.count_ops(large, kwargs).total
     grows = many > few + max(3, few // 4)
