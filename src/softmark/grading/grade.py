@@ -97,7 +97,7 @@ def _run_case(tests: Tests, session: StudentSession, item: pytest.Item, slips: t
         item.nodeid,
         seed_of(item.nodeid),
         mistakes=tests.mistakes,
-        # what fails with stand-ins keeps its first words
+        # a case that also fails with stand-ins keeps its first words
         described=counts and session.describing and session.answering is None,
         naming=counts and session.naming and spec.nodeid not in session.unexplained,
         pairs=session.pairs[spec.part],

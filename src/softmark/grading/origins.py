@@ -1,7 +1,7 @@
-"""Says of failures that may follow from others where to begin.
+"""Finds failures that may follow from other failures, and says which to mend first.
 
-An exception in a function of an earlier part, which has lost marks, may follow from that part. Wrong gradients of a
-part whose values are wrong follow from these.
+An exception in a function of an earlier part that has lost marks may follow from that part. Wrong gradients may follow
+from wrong values of the same part.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OF_VALUES = (Category.TYPE, Category.SHAPE, Category.NAN, Category.VALUE)
 
 
 def with_origins(result: Result, handed: SubmittedFiles, homework: Homework) -> Result:
-    """Return the result in which such failures say what is to be mended first."""
+    """Return the result in which these failures say what to mend first."""
     failed = [test for test in result.tests if test.outcome is Outcome.FAILED]
     failing = {test.part for test in failed}
     wrong = [part for part in homework.parts if part.number in failing]
@@ -39,7 +39,7 @@ def _is_of_values(verdict: Verdict) -> bool:
 
 
 def _after_values(verdict: Verdict) -> Verdict:
-    """Return a verdict on gradients with what is to be mended before them."""
+    """Return the verdict; a verdict on gradients says to mend the values first."""
     if verdict.code != Code.GRADIENT:
         return verdict
     return msgspec.structs.replace(verdict, fact=f"{verdict.fact}; the values are wrong, too: mend them first")
