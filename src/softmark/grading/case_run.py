@@ -245,7 +245,7 @@ def not_judged(case: str, why: str, seconds: float = 0.0) -> CaseResult:
 
 def _unfit(run: CaseRun, fault: BaseException) -> CaseResult:
     """Return the failure of a case whose test stumbled over the student's answer."""
-    fact = "what your code returned does not fit what this test does with it: is it of the right type and shape?"
+    fact = "this test cannot use the answer of your code: does it have the right type and shape?"
     where = f"{type(fault).__name__}: {fault}" if run.spec.visibility == "visible" else ""
     verdict = Verdict(category=Category.TYPE, fact=fact, where=where, staff=run.unfit)
     return CaseResult(id=run.name, outcome=Outcome.FAILED, verdicts=(verdict,), seconds=run.seconds)

@@ -146,7 +146,7 @@ class StudentFunction:
             return failure
         called = as_called(self._session.homework.takes, self._callee, count, keywords)
         own = self._session.handed.signature(self._callee)
-        fact = f"{NOT_AS_NAMED}: it is called with {called}{f'; yours takes {own}' if own else ''}"
+        fact = f"{NOT_AS_NAMED}: the tests call it with {called}{f'; yours takes {own}' if own else ''}"
         return replace(failure, fact=fact)
 
     def _wrap(self, value: Any) -> Any:
@@ -252,7 +252,7 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
         return Verdict(category, f"{name}: {what} {broken.sentence}", frames=frames, code=failure.code, function=name)
     similar = session.handed.similar(name.rpartition(".")[2]) if not_defined else None
     if similar is not None:
-        fact += f"; did you mean `{similar}`?"
+        fact += f"; is your `{similar}` meant to be it?"
     frames = own_frames(_pointing(failure, name, similar, session.handed), session)
     exception = known_class(raised) if raised is not None else ""
     in_its_words = failure.code == Code.NOT_PLAIN or category is Category.FORBIDDEN

@@ -170,7 +170,7 @@ def _cause(raised: Raised) -> str | None:
     if raised.cls == "RuntimeError" and "leaf Variable that requires grad" in message:
         return "changes a parameter in place, which autograd does not allow: compute a new tensor instead"
     if raised.cls == "RuntimeError" and ("modified by an inplace" in message or "modified inplace" in message):
-        return "changes in place a tensor that the gradient still needs: compute a new tensor instead"
+        return "changes a tensor in place that the gradient still needs: compute a new tensor instead"
     if raised.cls in ("ModuleNotFoundError", "ImportError"):
         return "imports something that is not available here"
     if raised.cls in ("PermissionError", "OSError", "URLError", "gaierror") and (

@@ -45,7 +45,8 @@ def keeps_dtype(
         cast = map_tensors((args, kwargs), lambda t, to=dtype: t.to(to) if t.is_floating_point() else t)
         answer = looked_at(got, cast[0], cast[1], output)
         if answer.dtype is not dtype:
-            fail(got, Category.DTYPE, f"dtype {dtype_name(answer.dtype)} for inputs of dtype {dtype_name(dtype)}")
+            fact = f"returned dtype {dtype_name(answer.dtype)} for inputs of dtype {dtype_name(dtype)}"
+            fail(got, Category.DTYPE, f"{fact}: the result must have the dtype of the inputs")
         record(got, False)
 
 

@@ -259,8 +259,8 @@ def _exchanged(got: Any, expected: Expected, number: int, pairs: Sequence[_Pair]
         its, ours = _name(path), _name(own)
         wanted = next(want for _, _, want, leaf in pairs if leaf == number)
         if _is_output(answer, wanted, expected, number):
-            return f": that is {its}, which has {ours} in its place; exchange them"
-        return f": that is {its}"
+            return f": these are the values of {its}, and {its} has those of {ours}: exchange them"
+        return f": these are the values of {its}"
     return ""
 
 
