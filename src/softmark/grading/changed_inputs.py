@@ -42,18 +42,17 @@ def note_changed(got: StudentCallable, inputs: Mapping[str, Any], changed: Seque
 def charge_changes(homework: Homework, number: str, runs: Sequence[CaseRun]) -> None:
     """Make the cheapest of the tests with changed inputs fail, if none of these tests has lost marks."""
     part = next(known for known in homework.parts if known.number == number)
-    own = {name.partition(".")[0] for name in part.functions}
-    saw = [run for run in runs if run.fault is None and _seen(run, own) is not None]
+    saw = [run for run in runs if run.fault is None and _seen(run, part.roots) is not None]
     if part.in_place or not saw or any(run.lost_marks for run in saw):
         return
     cheapest = min(reversed(saw), key=lambda run: (run.spec.weight == 0, run.spec.weight)).spec
     for run in saw:
-        first = _seen(run, own)
+        first = _seen(run, part.roots)
         if run.spec is cheapest and first is not None:
             fact = f"changes its input in place: {first.words}"
             run.charge(Failed(Verdict(Category.INPUT_CHANGED, fact, staff=f"in a call of {first.function}")))
 
 
-def _seen(run: CaseRun, functions: set[str]) -> ChangedInput | None:
+def _seen(run: CaseRun, functions: frozenset[str]) -> ChangedInput | None:
     """Return the first change that a call of these functions made in a case; None if there was none."""
     return next((change for change in run.context.changed if change.function in functions), None)

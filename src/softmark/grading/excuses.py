@@ -50,16 +50,15 @@ class LostMarks:
     def functions(self, homework: Homework) -> set[str]:
         """Return the functions and classes of the parts that have lost marks, or of which not all tests are run."""
         wrong = {*self._mistakes, *self._not_run}
-        return {name.partition(".")[0] for p in homework.parts if p.number in wrong for name in p.functions}
+        return {name for part in homework.parts if part.number in wrong for name in part.roots}
 
     def excuse(self, homework: Homework, number: str) -> Excuse | None:
         """Return the excuse for failures of a part; None if there is none. Note the parts that were not run."""
         part = next(known for known in homework.parts if known.number == number)
         before = [known for known in homework.parts if known.number in part.builds_on]
         wrong = [known for known in before if known.number in self._mistakes or known.number in self._not_run]
-        own = {name.partition(".")[0] for name in part.functions}
         roots = [(name.partition(".")[0], known.number) for known in wrong for name in known.functions]
-        functions = {name: number for name, number in reversed(roots) if name not in own}
+        functions = {name: number for name, number in reversed(roots) if name not in part.roots}
         slips = {n: known.number for known in reversed(wrong) for n in self._mistakes.get(known.number, ())}
         self.assumed.update(known.number for known in wrong if known.number in self._not_run)
         return Excuse(functions, slips) if functions or slips else None

@@ -43,13 +43,12 @@ def _of_part(
     right.
     """
     marked: dict[tuple[str, int], set[int]] = {}
-    own = {name.partition(".")[0] for name in part.functions}
     for repair in repairs:
         start = _start(handed.lines(repair.file), repair.line)
         if start:
             marked.setdefault((repair.file, start), set()).add(repair.line)
     for verdict in verdicts:
-        of_part = [frame for frame in verdict.frames if handed.around(frame.file, frame.line) in own]
+        of_part = [frame for frame in verdict.frames if handed.around(frame.file, frame.line) in part.roots]
         for frame in (of_part or verdict.frames)[-1:]:
             start = _start(handed.lines(frame.file), frame.line)
             if start:

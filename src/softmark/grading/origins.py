@@ -50,13 +50,8 @@ def _explained(verdict: Verdict, own: Part | None, wrong: list[Part], handed: Su
         return verdict
     innermost = verdict.frames[-1]
     name = handed.around(innermost.file, innermost.line)
-    origin = next((part for part in wrong if name in _roots(part) and part.number in own.builds_on), None)
-    if origin is None or name in _roots(own):
+    origin = next((part for part in wrong if name in part.roots and part.number in own.builds_on), None)
+    if origin is None or name in own.roots:
         return verdict
     said = f"it may follow from part {origin.number} ({origin.function}): mend that first"
     return msgspec.structs.replace(verdict, fact=f"{verdict.fact}; {said}")
-
-
-def _roots(part: Part) -> set[str]:
-    """Return the functions and classes that a student writes for a part."""
-    return {name.partition(".")[0] for name in part.functions}

@@ -6,16 +6,15 @@ operator, runs it on the numbers, and puts the result on the device. So no Pytho
 shares its storage, and nn.Parameter, Variable, as_subclass, detach, torch.jit.script, vmap and autograd handle a tensor
 that torch itself considers to be elsewhere. Values can be read, so code whose shapes depend on them works.
 
-An operator that gets tensors of both devices is refused in torch's words, unless CUDA allows it: single numbers in
-pointwise operators, indices, lengths of sequences, and copies. Some functions of torch decide by the name of the meta
-device before any operator runs. A second mode (`_Functions`) corrects them. What cannot be pretended raises
-CannotFollow.
+An operator that gets tensors of both devices is refused in torch's words, unless CUDA allows it (mixed_devices.py).
+Functions of torch that decide by the name of the meta device before any operator runs are corrected by a second mode
+(`_Functions`). What cannot be pretended raises CannotFollow.
 
 Three other designs do not work. A mark on the Python object is lost wherever C++ makes a new one. FakeTensorMode has no
 numbers, and its tensors have a class of their own. A backend written in Python (privateuse1) makes autograd start a
-thread, which it can no longer do once a first gradient was computed on the CPU, and it moves no parameter in place.
+thread, which fails once a first gradient was computed on the CPU, and it moves no parameter in place.
 
-This module uses private parts of torch, and is tested with the versions in TESTED.
+This uses private parts of torch, and is tested with the versions in TESTED.
 """
 
 from __future__ import annotations
