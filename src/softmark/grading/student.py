@@ -68,7 +68,7 @@ class StudentFunction:
         return self._session.homework.takes.get(self._callee, ())
 
     def mentions(self, pattern: str) -> bool:
-        """Return whether a pattern occurs in the submission's text."""
+        """Return whether the submission's text has something like this."""
         return re.search(pattern, self._session.handed.text) is not None
 
     @property

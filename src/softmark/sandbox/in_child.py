@@ -2,9 +2,9 @@
 `none`).
 
 There are no walls: the child may do all that its user may. But it can be ended from outside. So an endless loop, a call
-of a C library that never returns, a crash and an exit are reported as in grading, and Ctrl-C ends the check at once.
-The child has this process's terminal: the student sees its prints, and may use a debugger. Once a debugger has started,
-the time is no longer limited.
+of a C library that never returns, a crash and an exit are told as they are in grading, and Ctrl-C ends the check at
+once. The child has this process's terminal: its prints are seen, and a debugger may be used. Once a debugger has
+started, the time is no longer limited.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class _Body:
 
 
 def _serve(directory: str, descriptor: int, debugged: mmap.mmap) -> NoReturn:
-    """Run the child until its wire ends. Its parent handles Ctrl-C."""
+    """Run the child until its wire ends. Its parent answers Ctrl-C."""
     try:
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -21,7 +21,7 @@ too few for the leak of a fill value such as -10."""
 
 
 def looked_at(got: StudentCallable, args: Any, kwargs: Any, output: int) -> torch.Tensor:
-    """Call the function and return the chosen output as a tensor. It must be real, unless the inputs are complex."""
+    """Call the function and return the chosen output as a tensor: of real numbers, unless the inputs are complex."""
     value = ask(got, args, kwargs).value
     several = isinstance(value, tuple | list)
     if output and not (several and len(value) > output):
