@@ -11,7 +11,7 @@ from functools import cached_property
 from softmark.edits.scopes import FunctionNode, Scope
 
 _NEAR, _ALIKE, _UNUSED = 5, 3, 3
-"""How many variables are tried in the place of one: those set near it, those of similar names, unused ones."""
+"""The numbers of variables that are tried in the place of one: set near it, of similar names, unused."""
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Written = Callable[[ast.AST], str]
 """Returns an expression as the student has written it."""

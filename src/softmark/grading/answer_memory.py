@@ -31,7 +31,7 @@ _SMALL = 16
 
 @dataclass
 class Use:
-    """How much a call uses earlier functions, or how much it may use them."""
+    """The use that a call makes of earlier functions, or the use that it may make of them."""
 
     calls: int = 0
     gradients: int = 0

@@ -16,8 +16,8 @@ from softmark.verdict.values import is_numeric, kind, plural, tensor_of, tensors
 
 _AT_A_TIME = 1 << 20
 UNMOVED = 8
-"""How many roundings two answers that must be the same may differ by. That is enough for another order of threads, and
-too few for the leak of a fill value such as -10."""
+"""The roundings by which two answers that must be the same may differ. That is enough for another order of threads, and
+too little for the leak of a fill value such as -10."""
 
 
 def looked_at(got: StudentCallable, args: Any, kwargs: Any, output: int) -> torch.Tensor:

@@ -26,7 +26,7 @@ Form = tuple[tuple[Path, tuple[int, ...], bool], ...]
 """For each leaf of numbers its place, its shape, and whether it is complex."""
 
 _OF_EACH_LEAF = 16
-"""How many numbers of each leaf of an answer are kept."""
+"""The number of numbers of each leaf that are kept."""
 
 
 class Effect(Enum):

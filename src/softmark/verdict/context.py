@@ -52,7 +52,7 @@ class Check:
     tried: Registry | None = field(default=None, repr=False, compare=False)
     """The mistakes that were tried on a wrong answer; None if none were."""
     causes: tuple[Cause, ...] = field(default=(), repr=False, compare=False)
-    """Those of the tried mistakes that give the wrong answer."""
+    """The tried mistakes that give the wrong answer."""
 
 
 @dataclass(frozen=True, slots=True)
