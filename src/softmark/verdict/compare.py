@@ -153,17 +153,18 @@ def agrees(value: Any, expected: Expected) -> bool:
     if mistyped(value, expected.value):
         return False
     for _, got, want, number in _pairs(value, expected):
-        if number < 0:
-            right = got == want
-        else:
-            right = (
-                tensor_of(got).shape == expected.leaves[number].shape
-                and not refused_numbers(got, want, expected.coarsest_input)
-                and _worst(_ratios(tensor_of(got), expected, number)) <= 1
-            )
-        if not right:
+        if not (got == want if number < 0 else _is_right(got, want, expected, number)):
             return False
     return True
+
+
+def _is_right(got: Any, want: Any, expected: Expected, number: int) -> bool:
+    """Return whether a numeric leaf of an answer is right."""
+    return (
+        tensor_of(got).shape == expected.leaves[number].shape
+        and not refused_numbers(got, want, expected.coarsest_input)
+        and _worst(_ratios(tensor_of(got), expected, number)) <= 1
+    )
 
 
 _Pair = tuple[values.Path, Any, Any, int]
@@ -266,14 +267,7 @@ def _exchanged(got: Any, expected: Expected, number: int, pairs: Sequence[_Pair]
 
 def _is_output(got: Any, want: Any, expected: Expected, number: int) -> bool:
     """Return whether an answer is right for this leaf. A single number does not count: it is right for many leaves."""
-    true = expected.leaves[number]
-    return (
-        is_numeric(got)
-        and true.numel() > 1
-        and tensor_of(got).shape == true.shape
-        and not refused_numbers(got, want, expected.coarsest_input)
-        and _worst(_ratios(tensor_of(got), expected, number)) <= 1
-    )
+    return is_numeric(got) and expected.leaves[number].numel() > 1 and _is_right(got, want, expected, number)
 
 
 def _name(path: Path) -> str:
