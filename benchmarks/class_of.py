@@ -1,4 +1,4 @@
-"""Makes classes of any size to measure with: most right, some wrong, broken or hostile, always in the same order."""
+"""Makes classes of any size for measurements: most submissions are right, some wrong, broken or hostile."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Example:
 
 
 def class_of(number: int) -> Iterator[Example]:
-    """Return a class in which three of four submissions are right; the fourth is wrong or odd, in turn."""
+    """Yield a class, always in the same order: three of four submissions are right, the fourth is wrong or odd."""
     for position in range(number):
         turn, place = divmod(position, RIGHT_BEFORE_EACH + 1)
         source, mark = (RIGHT, 4.0) if place < RIGHT_BEFORE_EACH else ODD[turn % len(ODD)]

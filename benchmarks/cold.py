@@ -1,14 +1,14 @@
 """Measures the time and the memory of one submission from a cold start: `python benchmarks/cold.py [--json]`.
 
-Time is told as a ratio to `python -c "import torch"`, which no grader of torch code can do without: both are run in
-turn, by the same interpreter, and the medians are compared, so that a slow or a busy machine slows both sides. Files
-are in the page cache, as they are after the first run. Processor time is told beside it, because on a machine that
-does other work wall time says as much about that work.
+Time is printed as a ratio to that of `python -c "import torch"`, which every grader of torch code must do. Both are run
+in turn, by the same interpreter, and the medians are compared, so that a slow or busy machine slows both. Files are in
+the page cache, as after a first run. Processor time is printed, too, because wall time also depends on the other work
+of the machine.
 
 Memory is the peak of all processes of the command together, in PSS: a page that n processes share counts 1/n for each.
-It is sampled in runs of its own, because sampling costs time. Only root may look, walled processes hide from others: an
-ordinary user is told none. If processes that do not belong to the command have torch loaded, too, they share its pages,
-and the figure is too low: the table says so.
+It is sampled in separate runs, because sampling costs time. Only root can read it, because walled processes are hidden
+from other users; they get no figure. If processes that do not belong to the command have torch loaded, too, they share
+its pages, and the figure is too low: the table says so.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Measures if a large class is graded as fast at its end as at its beginning: `python benchmarks/many.py [N] [--json]`.
 
-Grades N generated submissions (class_of.py) of a tiny homework in one run, so that what is measured is the grader and
-not the homework. Memory, open files and processes are those at the end of the first and of the last thousand (of a
-smaller class: tenth): memory is what is a process's own, the most that any of its kind has; files and processes are
-those of all processes of the run together.
+Grades N generated submissions (class_of.py) of a tiny homework in one run, so that the grader is measured and not the
+homework. Memory, open files and processes are the largest that were seen during the first and during the last thousand
+submissions (of a smaller class: during a tenth). Memory is private memory of the launcher, and of the largest engine
+process. Files and processes are those of the whole run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Measures a submission that is wrong everywhere and that no mistake explains: `python benchmarks/naming.py [--json]`.
 
 Grades a class of the attention homework in which every function multiplies its answer by a factor of the student's
-own, so that no named mistake explains any answer and no two students answer alike. What is told is wall time for each
-further submission: that of a class of 12 less that of a class of 4, by the number of submissions between them.
+own, so that no named mistake explains any answer and no two students answer alike. It prints the wall time of each
+further submission: the difference between a class of 12 and a class of 4, divided by 8.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def milliseconds(place: Path, wrong: bool, rounds: int) -> float:
 
 
 def _source(factor: float) -> str:
-    """Return the reference with every answer of real numbers multiplied, and every mask turned round if it is wrong."""
+    """Return the reference with every real answer multiplied by a factor; a factor above 1.001 also reverses masks."""
     scaling = f"""
 
 def _scaled(function):

@@ -71,7 +71,7 @@ KINDS = {"exceptions": EXCEPTIONS, "wrong shapes": SHAPES, "endless loops": LOOP
 
 
 def spoilt(source: str, function: str, body: str) -> str:
-    """Return a reference's text whose function does something else."""
+    """Return the reference's text with another body for one function."""
     renamed = re.sub(rf"^def {function}\(", f"def right_{function}(", source, count=1, flags=re.MULTILINE)
     each = "lambda change: tuple(map(change, r)) if type(r := right(*args, **kwargs)) is tuple else change(r)"
     lines = f"def {function}(*args, **kwargs):\n    right, spoilt = right_{function}, {function}\n    each = {each}\n"

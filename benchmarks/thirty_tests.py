@@ -12,7 +12,7 @@ import nbformat
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "attention"
 SIZES = ((5, 7, 3, 4), (12, 20, 8, 6), (32, 32, 16, 16))
-"""Queries, keys, width of a key, width of a value: one case to read, one of every size different, one as in a model."""
+"""Queries, keys, width of a key, width of a value: a small case, one in which all sizes differ, one as in a model."""
 BATCH = 4
 CHECKS = {
     "project": "student.project, reference.project, X, W_Q, W_K, W_V",
@@ -148,10 +148,9 @@ assert len(CASES) * len(CHECKS) == 30
 
 
 def write_class(folder: Path, submissions: int, times: int = 1) -> Path:
-    """Write the class `times` times over: mostly right, some wrong in one place, one in ten raising or not even Python.
+    """Write the class `times` times over: most right, some wrong in one place, one in ten raising or no Python at all.
 
-    No two students write the same: each function is one of several that one would write from the lecture, and their
-    answers differ in the last bits.
+    Students differ: each function is one of several ways to write it, whose answers differ in the last bits.
     """
     folder.mkdir(parents=True)
     for number in range(submissions * times):

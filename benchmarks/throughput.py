@@ -1,18 +1,18 @@
 """Runs the same 30 tests and 40 submissions through five harnesses: `python benchmarks/throughput.py [--json]`.
 
-    gradescope_utils   its JSONTestRunner over a unittest file, one process for each submission: the ordinary way
+    gradescope_utils   its JSONTestRunner over a unittest file, one process for each submission: the usual way
     otter              `otter run`, one notebook at a time
-    bare               one loop in one process: exec the file, run the tests; no walls, no report: the physical limit
+    bare               one loop in one process: exec the file, run the tests; no walls, no report: the lower bound
     one_job, two_jobs  `softmark grade FOLDER`, at the strongest isolation level that this user can have
 
 There are two classes. In `distinct` no answer of a student equals another's in every bit, and three in ten are wrong in
 a way that no named mistake explains. In `alike` students write each function in one of up to three ways, as many do.
 
-Every test draws the same inputs, calls the student's function and the reference, and compares. What is told is wall
-time for one submission, of a run over all of them. Whoever starts anew for every submission pays for `import torch`
-each time; whoever starts once pays once, and a class of 40 is a small one. So for the last three there is also the
-time of every *further* submission: the same class once and five times over, and the difference divided by the number
-of submissions between them. The ratios are of those; `start` says what was left out.
+Every test draws the same inputs, calls the student's function and the reference, and compares. The table has the wall
+time for one submission, in a run over all of them. A harness that starts anew for every submission imports torch each
+time; one that starts once does so once, which is still much for a class of 40. So the last three also have the time of
+each *further* submission: the same class is graded once and five times over, and the difference is divided by the
+number of additional submissions. The ratios compare these times; `start` is the rest.
 
 Otter is not among softmark's dependencies: `--otter` names the `otter` program of an environment that has otter-grader,
 ipykernel and this torch. Without it that column is empty.
@@ -46,7 +46,7 @@ ENVIRONMENT = {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREAD
 
 @dataclass
 class Measured:
-    """Wall seconds of whole runs, by the number of submissions in them."""
+    """The wall seconds of whole runs, by their number of submissions."""
 
     runs: dict[int, list[float]] = field(default_factory=dict)
 
@@ -65,7 +65,7 @@ class Measured:
 
     @property
     def further(self) -> float:
-        """Seconds for each further submission."""
+        """Return the seconds for each further submission."""
         few, many = min(self.runs), max(self.runs)
         return (self.best(many) - self.best(few)) / (many - few) if many > few else self.each
 
@@ -147,7 +147,7 @@ def _timed(command: Sequence[str], place: Path) -> float:
 
 
 def summary(measured: dict[str, Measured]) -> tuple[dict[str, float | None], dict[str, float | None]]:
-    """Seconds for each further submission, and how many times faster (slower than `bare`) one job is."""
+    """Return the seconds for each further submission, and how many times faster one job is (for `bare`: slower)."""
     seconds = {name: round(one.further, 4) if one.runs else None for name, one in measured.items()}
     one = measured["one_job"].further
     ratios: dict[str, float | None] = {

@@ -5,8 +5,8 @@
 #     setup.sh STEP...    single steps, a layer each in docker/Dockerfile: python libraries checkout softmark homework
 #
 # If there is a folder wheelhouse/ (docker/make-wheelhouse), all packages come from there, their hashes are checked, and
-# no network is asked. Otherwise TORCH_INDEX, or a file torch-index, names the package index that has the wanted build of
-# torch, beside pip's own.
+# no network is needed. Otherwise TORCH_INDEX, or a file torch-index, names the package index that has the wanted build
+# of torch, besides pip's own.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +23,7 @@ step_python() {
     find_python && return
     install_packages python3
     find_python && return
-    # A release as old as Ubuntu 22.04 has no Python that is new enough: uv brings one.
+    # A release as old as Ubuntu 22.04 has no Python that is new enough, so uv installs one.
     install_packages python3 python3-pip ca-certificates
     python3 -m pip install --quiet --target "$scratch/uv" uv
     export UV_PYTHON_INSTALL_DIR=/opt/python UV_CACHE_DIR="$scratch/cache"
@@ -31,7 +31,7 @@ step_python() {
     find_python || fail "no Python of version 3.11 or later could be installed"
 }
 
-# Print the requirements of pyproject.toml, without softmark itself.
+# Install the libraries that pyproject.toml requires, without softmark itself.
 step_libraries() {
     make_environment
     "$venv/bin/python" -c '
@@ -58,7 +58,7 @@ step_softmark() {
 step_homework() {
     ln -sf "$venv/bin/softmark" /usr/local/bin/softmark
     chown -R 0:0 "$here"
-    chmod -R u=rwX,go= "$here" # student code runs as another user: a wall more around tests and reference
+    chmod -R u=rwX,go= "$here" # student code runs as another user, so it cannot read tests and reference
     softmark gradescope --root "$(dirname "$here")" --prepare
 }
 
@@ -82,7 +82,7 @@ make_environment() {
     "$python" -m venv --without-pip "$venv"
 }
 
-# Run pip from a wheel: a system's own is often missing, old or patched, and the image shall not have one.
+# Run pip from a wheel. The system's own pip is often missing, old or patched, and the image must not contain pip.
 pip() {
     [ -f "$scratch/pip.whl" ] || find_packages
     PIP_CONSTRAINT=$here/constraints.txt "$venv/bin/python" "$scratch/pip.whl/pip" "$@" \

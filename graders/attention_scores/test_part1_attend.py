@@ -59,7 +59,7 @@ def test_attend_gradients(student):
 @weight(0.25)
 @visibility("after_published")
 def test_attend_manners(student):
-    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
+    """float32 stays float32, inputs are unchanged, any device works, and earlier calls make no difference."""
     h, X = draw("batch d", "batch T d", batch=2, T=5, d=3, dtype=torch.float32)
     keeps_dtype(student.attend, h, X)
     agree(student.attend, ref.attend, h, X)

@@ -61,7 +61,7 @@ def test_project_gradients(student):
 @weight(0.25)
 @visibility("after_published")
 def test_project_manners(student):
-    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
+    """float32 stays float32, inputs are unchanged, any device works, and earlier calls make no difference."""
     inputs = draw_tokens_and_weights(RECTANGULAR, (2,), torch.float32)
     keeps_dtype(student.project, *inputs)
     agree(student.project, ref.project, *inputs)

@@ -63,7 +63,7 @@ def test_scores_gradients(student):
 @weight(0.75)
 @visibility("after_published")
 def test_scores_manners(student):
-    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
+    """float32 stays float32, inputs are unchanged, any device works, and earlier calls make no difference."""
     Q, K = draw("batch m d_k", "batch n d_k", batch=2, m=5, n=7, d_k=6, dtype=torch.float32)
     keeps_dtype(student.scores, Q, K)
     agree(student.scores, ref.scores, Q, K)

@@ -57,7 +57,7 @@ def test_softmax_rows_gradients(student):
 @weight(0.5)
 @visibility("after_published")
 def test_softmax_rows_manners(student):
-    """float32 stays float32, scores stay as they were, any device will do, and so will any calls before."""
+    """float32 stays float32, scores are unchanged, any device works, and earlier calls make no difference."""
     S = draw("batch heads m n", batch=2, heads=3, m=5, n=7, dtype=torch.float32)
     keeps_dtype(student.softmax_rows, S)
     agree(student.softmax_rows, ref.softmax_rows, S)

@@ -77,7 +77,7 @@ def test_masked_softmax_blocked_row(student, batch):
 @pytest.mark.parametrize("blocked_are", ["high", "low"])
 @pytest.mark.parametrize("deep", [False, True], ids=["mild", "deep"])
 def test_masked_softmax_spread(student, deep, blocked_are):
-    """A blocked key leaks nothing, whatever its score is and however low those of the allowed keys are."""
+    """A blocked key has no weight, even if its score is high and the scores of the allowed keys are very low."""
     S, mask = draw("m n", m=6, n=7), sparse_mask(6, 7)
     depth = [0, 10, 100, 1000, 2000, 10_000] if deep else [0, 10, 20, 30, 50, 100]
     depth = torch.tensor(depth, dtype=S.dtype).unsqueeze(-1)
@@ -106,7 +106,7 @@ def test_masked_softmax_gradients(student):
 @weight(0.25)
 @visibility("after_published")
 def test_masked_softmax_manners(student):
-    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
+    """float32 stays float32, inputs are unchanged, any device works, and earlier calls make no difference."""
     S, mask = draw("m n", m=5, n=7, dtype=torch.float32) - 5, sparse_mask(5, 7)
     for check in (keeps_dtype, leaves_inputs, works_on_meta):
         check(student.masked_softmax, S, mask)

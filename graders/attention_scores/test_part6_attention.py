@@ -111,7 +111,7 @@ def test_attention_large(student, dtype, masked):
 @weight(0.5)
 @visibility("after_published")
 def test_attention_manners(student):
-    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
+    """float32 stays float32, inputs are unchanged, any device works, and earlier calls make no difference."""
     Q, K, V = draw_queries_keys_values((2,), dtype=torch.float32)
     S = ref.scores(Q, K)
     mask = sparse_mask(*S.shape)

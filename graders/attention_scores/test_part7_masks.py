@@ -43,7 +43,7 @@ def test_masks_together(student):
 @weight(0.25)
 @visibility("after_published")
 def test_padding_mask_device(student):
-    """The padding mask is made on the device of the lengths, and any calls may come before."""
+    """The padding mask is made on the device of the lengths, and earlier calls make no difference."""
     lengths = torch.tensor([4, 7, 2])
     agree(student.padding_mask, ref.padding_mask, lengths, 7)
     leaves_inputs(student.padding_mask, lengths, 7)

@@ -19,7 +19,7 @@ def product(values, others):
 
 
 def check_gradients(value_at, gradients_of, moves):
-    """Check that the gradients are those of the student's own values, whatever these are.
+    """Check that the gradients are those of the student's own values, which may be wrong.
 
     value_at(s) is the answer (output, (h, c)) when every input has moved by s times its move.
     """

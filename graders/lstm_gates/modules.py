@@ -14,7 +14,7 @@ def random_weights(*sizes, **options):
 
 
 def run(cls, weights, x, state, sizes, options):
-    """Return what a module of this class answers with these weights; a first call must leave nothing behind."""
+    """Return the answer of a module of this class with these weights, after another call, which must have no effect."""
     module = cls(*sizes, **options)
     module.load_state_dict(weights)
     module(x, state)

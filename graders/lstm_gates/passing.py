@@ -1,4 +1,4 @@
-"""A module of part 6 whose layers pass on what they read, so that dropout can be seen between any two of them."""
+"""Makes weights with which the layers of part 6 pass their inputs on, so that dropout shows between any two layers."""
 
 import torch
 

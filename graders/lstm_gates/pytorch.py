@@ -1,4 +1,4 @@
-"""PyTorch's own LSTM, which the reference must agree with: if it did not, that would be the graders' error."""
+"""Compares the reference with PyTorch's own LSTM. If they disagree, the course has an error, not the student."""
 
 from torch import nn
 

@@ -61,7 +61,7 @@ def test_gate_inputs(student, batch, d, p, h):
 @weight(0.5)
 @visibility("after_published")
 def test_gate_inputs_conduct(student):
-    """Gradients pass, the dtype stays, no input is changed, and any calls may come before."""
+    """Gradients flow, the dtype stays, no input is changed, and earlier calls make no difference."""
     inputs = step_inputs(batch=(5,), d=3, p=4, h=4)
     gradients_agree(student.gate_inputs, ref.gate_inputs, *inputs)
     gradients_agree(student.gate_inputs, ref.gate_inputs, *(40 * value for value in inputs))

@@ -57,7 +57,7 @@ def test_gates_far_out(student):
 @weight(0.5)
 @visibility("after_published")
 def test_gates_conduct(student):
-    """Gradients pass, the dtype stays, no input is changed, and any calls may come before."""
+    """Gradients flow, the dtype stays, no input is changed, and earlier calls make no difference."""
     z = draw("n h4", n=5, h4=4 * 3)
     for scale in (1, 40):
         gradients_agree(student.gates, ref.gates, scale * z)

@@ -42,7 +42,7 @@ def test_next_state(student, batch, h):
 @weight(0.5)
 @visibility("after_published")
 def test_next_state_conduct(student):
-    """Gradients pass, the dtype stays, no input is changed, and any calls may come before."""
+    """Gradients flow, the dtype stays, no input is changed, and earlier calls make no difference."""
     *gates, c = inputs = gate_values((5,), h=3)
     gradients_agree(student.next_state, ref.next_state, *inputs)
     gradients_agree(student.next_state, ref.next_state, *gates, 40 * c)

@@ -71,7 +71,7 @@ def test_lstm_gradients(student):
 @weight(0.5)
 @visibility("after_published")
 def test_lstm_conduct(student):
-    """The dtype and the device are those of the input, no input is changed, and any calls may come before."""
+    """The dtype and the device are those of the input, no input is changed, and earlier calls make no difference."""
     x, h0, c0, *weights = sequence_inputs(t=4, n=2, d=3, h=5)
     agree(student.lstm, ref.lstm, x, h0, c0, *weights)
     keeps_dtype(student.lstm, x, None, None, *weights)

@@ -53,7 +53,7 @@ def test_projected_lstm_without_state(student, given):
 @weight(0.25)
 @visibility("after_published")
 def test_projected_lstm_conduct(student):
-    """Gradients reach every parameter, the dtype stays, no input is changed, and any calls may come before."""
+    """Gradients reach every parameter, the dtype stays, no input is changed, and earlier calls make no difference."""
     x, h0, c0, *weights = inputs = sequence_inputs(t=4, n=2, d=3, h=5, p=7)
     check_function_gradients(student.projected_lstm, ref.projected_lstm, inputs)
     gradients_agree(student.projected_lstm, ref.projected_lstm, 40 * x, h0, c0, *weights)

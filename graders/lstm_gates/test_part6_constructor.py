@@ -49,7 +49,7 @@ def spread(parameters, hidden_size):
 
 
 def kind_and_place(name):
-    """Return what the parameters of one layer and direction have in common, weights and biases apart."""
+    """Return the kind, the layer and the direction of a parameter: "weights of l0_reverse"."""
     place = name.partition("h_")[2]
     return f"{'weights' if name.startswith('weight') else 'biases'} of {place}"
 

@@ -124,7 +124,7 @@ def test_module_dropout(student, situation):
 @weight(0.25)
 @visibility("after_published")
 def test_module_gradients(student):
-    """Gradients reach the input and every parameter, the dtype stays, and any calls may come before."""
+    """Gradients reach the input and every parameter, the dtype stays, and earlier calls make no difference."""
     options = {"num_layers": 2, "bidirectional": True}
     weights = random_weights(4, 3, **options)
     x = draw("t n d", t=3, n=2, d=4)

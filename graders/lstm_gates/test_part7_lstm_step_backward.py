@@ -64,7 +64,7 @@ def test_backward(student, n, d, h):
 @weight(0.25)
 @visibility("after_published")
 def test_backward_conduct(student):
-    """The dtype stays, no input is changed, and any calls may come before."""
+    """The dtype stays, no input is changed, and earlier calls make no difference."""
     inputs = backward_inputs(n=2, d=3, h=5)
     check_backward(student, *inputs)
     keeps_dtype(student.lstm_step_backward, *inputs)

@@ -69,7 +69,7 @@ def test_split_gradient(student):
 @weight(0.5)
 @visibility("after_published")
 def test_split_is_a_clean_function(student):
-    """dtype and device of the input, which is left as it is; the same result whatever was asked before."""
+    """dtype and device of the input, which is unchanged; earlier calls make no difference."""
     X = draw("batch T D", batch=(2,), T=5, D=12)
     well_behaved(student.split_heads, ref.split_heads, X, 3)
     others = (draw("T D", T=7, D=16), 4), (draw("T D", T=3, D=1), 1), (40 * X, 3), (X, 4), (X, 1)

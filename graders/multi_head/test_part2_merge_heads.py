@@ -53,7 +53,7 @@ def test_merge_gradient(student):
 @weight(0.5)
 @visibility("after_published")
 def test_merge_is_a_clean_function(student):
-    """dtype and device of the input, which is left as it is; the same result whatever was asked before."""
+    """dtype and device of the input, which is unchanged; earlier calls make no difference."""
     H = draw("batch h T d_head", batch=(2,), h=3, T=5, d_head=4)
     well_behaved(student.merge_heads, ref.merge_heads, H)
     larger, smaller = draw("h T d_head", h=4, T=7, d_head=6), draw("h T d_head", h=2, T=3, d_head=1)

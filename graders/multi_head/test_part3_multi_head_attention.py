@@ -250,7 +250,7 @@ def test_attention_gradients(student):
 @weight(0.25)
 @visibility("after_published")
 def test_attention_is_a_clean_function(student):
-    """dtype and device of the inputs, which are left as they are; the same result whatever was asked before."""
+    """dtype and device of the inputs, which are unchanged; earlier calls make no difference."""
     args = *lowered(*problem(**CROSS, batch=(2,))), random_mask(2, 5, 7)
     well_behaved(student.multi_head_attention, ref.multi_head_attention, *args)
     first = problem(**CROSS, batch=(2,))

@@ -164,7 +164,7 @@ def test_module_uneven_width(student):
 @weight(0.25)
 @visibility("after_published")
 def test_module_is_clean(student):
-    """The same numbers in both modes and whatever came before, in float32 and on any device; inputs are left alone."""
+    """The same numbers in both modes and whatever came before, in float32 and on any device; inputs are unchanged."""
     args = *draw("batch m D", "batch n D", batch=(2,), m=5, n=7, D=12), random_mask(2, 5, 7)
     own, ours, _ = modules(student, 12, 3)
     own.eval()

@@ -31,7 +31,7 @@ def test_frequencies(student, d):
 @visibility("after_published")
 @pytest.mark.parametrize(("n", "d", "more"), TABLES)
 def test_angles(student, n, d, more):
-    """All angles: every position times every frequency, whatever was asked before"""
+    """All angles: every position times every frequency, after any earlier calls"""
     agree_in_turn(student.angles, ref.angles, (n, d), (n + 2, d + 3), (n - 2, 1), (n, d - 1), (n, d + 1), (d, n))
     for sizes in (*more, (n, 3), (n, 5), (n, 12), (n, 20)):
         agree(student.angles, ref.angles, *sizes)

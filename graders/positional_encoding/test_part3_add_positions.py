@@ -60,7 +60,7 @@ def test_dtype_and_device(student):
 @weight(0.25)
 @visibility("after_published")
 def test_inputs_are_left_alone(student):
-    """X is not changed, and the result is the same whatever was asked before"""
+    """X is not changed, and earlier calls make no difference"""
     X, larger, smaller = draw("n d", "1 m 9", "k 1", n=10, d=6, m=14, k=7)
     check_sum(student, X)
     leaves_inputs(student.add_positions, X)

@@ -27,7 +27,7 @@ def test_one_block(student, k):
 @visibility("after_published")
 @pytest.mark.parametrize(("k", "d"), [(5, 6), (3, 10), (7, 8), (8, 8), (1, 4), (33, 6), (100, 4)])
 def test_blocks(student, k, d):
-    """Every pair has its own block on the diagonal, with its own frequency, whatever was asked before"""
+    """Every pair has its own block on the diagonal, with its own frequency, after any earlier calls"""
     check_shift(student, k, d)
     agree_in_turn(student.shift_matrix, ref.shift_matrix, (k, 6), (k + 2, 8), (k - 1, 4), (-k, 6))
     for width in (2, 4, 10):

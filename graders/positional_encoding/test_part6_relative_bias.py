@@ -69,7 +69,7 @@ def test_heads(student, n, m, heads, entries):
 @weight(0.25)
 @visibility("after_published")
 def test_gradient_of_the_bias(student):
-    """Gradients flow to the table: an entry collects those of all its places, and an end those of all beyond it"""
+    """Gradients flow to the table: an entry gets the sum over its places, an end also over the offsets beyond"""
     table = draw("15")
     check_bias(student, 5, 8, table)
     gradients_agree(student.relative_bias, ref.relative_bias, 5, 8, table)
@@ -82,7 +82,7 @@ def test_gradient_of_the_bias(student):
 @weight(0.25)
 @visibility("after_published")
 def test_dtype_of_the_bias(student):
-    """The bias has the dtype and the device of the table, which is not changed, whatever was asked before"""
+    """The bias has the dtype and the device of the table, which is not changed; earlier calls make no difference"""
     table = draw("17")
     check_bias(student, 8, 6, table)
     keeps_dtype(student.relative_bias, 8, 6, table)

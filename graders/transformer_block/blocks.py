@@ -14,7 +14,7 @@ OFF = {"both_sublayers": "W_O W2", "feed_forward": "W2", "attention": "W_O"}
 
 
 def check_residuals(student, name, off):
-    """Check the path around sublayers: one whose last weight is 0 puts out its bias only."""
+    """Check the residual connections: a sublayer whose last weight is 0 puts out only its bias."""
     X, p, n_heads = draw_block((2,), **USUAL)
     check_block(student, name, X, scaled(p, OFF[off], 0.0), n_heads)
 

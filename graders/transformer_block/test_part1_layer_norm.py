@@ -120,7 +120,7 @@ def test_layer_norm_gradients(student):
 @weight(0.5)
 @visibility("after_published")
 def test_layer_norm_manners(student):
-    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
+    """float32 stays float32, inputs are unchanged, any device works, and earlier calls make no difference."""
     well_behaved(student.layer_norm, ref.layer_norm, *draw_tokens((2,), dtype=torch.float32), EPS)
     X, gain, bias = draw_tokens(T=3, d=1)
     calls = draw_tokens((2,)), draw_tokens((1, 3), T=7, d=9), (X, gain, 40 * bias)

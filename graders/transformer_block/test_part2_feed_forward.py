@@ -92,7 +92,7 @@ def test_feed_forward_gradients(student):
 @weight(0.25)
 @visibility("after_published")
 def test_feed_forward_manners(student):
-    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
+    """float32 stays float32, inputs are unchanged, any device works, and earlier calls make no difference."""
     well_behaved(student.feed_forward, ref.feed_forward, *draw_feed_forward((2,), torch.float32, **WIDE))
     larger, smaller = {"batch": (1, 3), "T": 7, "d": 6, "d_ff": 9}, {"batch": (), "T": 3, "d": 1, "d_ff": 1}
     calls = [draw_feed_forward(**each) for each in ({"batch": (2,), "T": 5, "d": 4, "d_ff": 7}, larger, smaller)]

@@ -19,7 +19,7 @@ from graders.transformer_block.inputs import BLOCKS, MASKS, USUAL, draw_block, d
 @visibility("after_published")
 @pytest.mark.parametrize("off", OFF)
 def test_pre_norm_residuals(student, off):
-    """The way around each sublayer: what is left of the block when sublayers are switched off."""
+    """The residual connections: the block with one or both sublayers switched off."""
     check_residuals(student, "pre_norm_block", off)
 
 
@@ -70,5 +70,5 @@ def test_pre_norm_gradients(student):
 @weight(0.25)
 @visibility("after_published")
 def test_pre_norm_manners(student):
-    """float32 stays float32, inputs stay as they were, any device will do, and so will any calls before."""
+    """float32 stays float32, inputs are unchanged, any device works, and earlier calls make no difference."""
     check_block_manners(student, "pre_norm_block")

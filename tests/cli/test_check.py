@@ -236,7 +236,7 @@ class TestCheck:
         done = check(folder)
         said = " ".join(done.stdout.replace("│", " ").split())
         assert done.returncode == 1
-        assert "what your code returned does not fit what this test does with it" in said
+        assert "this test cannot use the answer of your code" in said
         assert "AttributeError: 'str' object has no attribute 'sum'" in said
 
     def test_leaves_nothing_behind(self, folder: Path) -> None:

@@ -232,7 +232,7 @@ class TestUnloadable:
         """A misspelt function costs its part, with a suggestion; the others are graded."""
         (result,) = grade(course, place, submission(three="def tree(x):\n    return sorted(x)\n"))
         assert earned(result) == [2.0, 2.0, 0.0]
-        assert facts(result) == {"three: `three` is not defined in the file; did you mean `tree`?"}
+        assert facts(result) == {"three: `three` is not defined in the file; is your `tree` meant to be it?"}
 
     @pytest.mark.parametrize(
         ("head", "reason"),

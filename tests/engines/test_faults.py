@@ -217,7 +217,7 @@ class TestAnswerThatATestStumblesOver:
             assert [part.earned for part in result.parts] == [0, 2]
             (verdict,) = named(result, "test_stumbles").verdicts
             assert verdict.category == "type"
-            assert verdict.fact.startswith("what your code returned does not fit what this test does with it")
+            assert verdict.fact.startswith("this test cannot use the answer of your code")
             (note,) = result.staff_notes
             assert note.startswith("1: ")
             assert note.endswith("with the reference the test passes")

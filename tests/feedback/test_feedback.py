@@ -349,6 +349,12 @@ class TestBlocksOfTest:
         result = with_cases(second_zero(), 1, failed("a", msgspec.structs.replace(WRONG_SHAPE, frames=FRAMES)))
         assert as_lines(blocks_of_test(result.tests[1], audience)).splitlines()[1:] == INNERMOST
 
+    def test_a_line_of_a_recursion_is_quoted_once(self) -> None:
+        """An exception that came through one line again and again shows it once, with the other line before it."""
+        frames = (FRAMES[2], *FRAMES[3:] * 6)
+        result = with_cases(second_zero(), 1, failed("a", msgspec.structs.replace(WRONG_SHAPE, frames=frames)))
+        assert as_lines(blocks_of_test(result.tests[1], Audience.STUDENT)).splitlines()[1:] == INNERMOST
+
     def test_names_the_subtest(self) -> None:
         """A failing subtest is named, so that it can be found."""
         verdict = msgspec.structs.replace(WRONG_SHAPE, subtest="[one token]")

@@ -321,13 +321,13 @@ class TestSignature:
         finally:
             course_with_names.unlink()
         facts = [verdict.fact for test in result.tests for verdict in test.verdicts]
-        start = "it does not take the arguments that the handout names: it is called with"
+        start = "it does not take the arguments that the handout names: the tests call it with"
         assert facts == [f"one: {start} tokens; yours takes ()", f"two: {start} x and mask=…; yours takes (x,)"]
 
     def test_set_anew(self, course: Path, place: Sandbox) -> None:
         """Of a name that is given another value no definition is quoted that no longer holds."""
         fact, _ = told(graded(course, place, f"def one(x):\n    return x\n\n{TWO}\none = lambda: 1\n"))
-        start = "it does not take the arguments that the handout names: it is called with"
+        start = "it does not take the arguments that the handout names: the tests call it with"
         assert fact == f"one: {start} argument 1"
 
 

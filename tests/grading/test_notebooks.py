@@ -229,7 +229,7 @@ class TestWhatIsLost:
     def test_a_misspelt_name(self, course: Path, place: Sandbox) -> None:
         """It is found in whatever cell it is."""
         result = graded(course, place, ONE, "x = 1", "\ndef twoo(x):\n    return x * 2\n")
-        assert facts(result) == ["two: `two` is not defined in the file; did you mean `twoo`?"]
+        assert facts(result) == ["two: `two` is not defined in the file; is your `twoo` meant to be it?"]
         assert frames(result) == [CodeLine(file="cell 3", line=2, function="", text="def twoo(x):")]
 
     def test_where_a_call_raises(self, course: Path, place: Sandbox) -> None:

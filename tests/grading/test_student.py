@@ -292,7 +292,7 @@ class TestFailures:
     @pytest.mark.parametrize(
         ("name", "fact", "line"),
         [
-            ("onee", "onee: `onee` is not defined in the file; did you mean `one`?", 7),
+            ("onee", "onee: `onee` is not defined in the file; is your `one` meant to be it?", 7),
             ("completely_different", "completely_different: `completely_different` is not defined in the file", None),
         ],
     )
@@ -305,14 +305,14 @@ class TestFailures:
     def test_a_missing_method(self, student: Student) -> None:
         """A method is looked for by its own name."""
         found = verdict(lambda: student.Plain(1).aftr(2))
-        assert found.fact == "Plain.aftr: `aftr` is not defined in the file; did you mean `after`?"
+        assert found.fact == "Plain.aftr: `aftr` is not defined in the file; is your `after` meant to be it?"
 
     def test_wrong_arguments(self, student: Student) -> None:
         """A function that takes other arguments says which, and where."""
         found = verdict(lambda: student.one())
         assert found.fact == (
             "one: it does not take the arguments that the handout names: "
-            "it is called with no arguments; yours takes (x, scale=1.0, *, shift=0.0)"
+            "the tests call it with no arguments; yours takes (x, scale=1.0, *, shift=0.0)"
         )
         assert found.where.startswith("it is defined as (x, scale=1.0, *, shift=0.0)")
         assert [line.text for line in found.frames] == ["def one(x, scale=1.0, *, shift=0.0):"]

@@ -33,7 +33,7 @@ EXPECTED = {
     "multi_head/good": ("12345", ""),
     "multi_head/leaves": ("", "ended the process"),
     "multi_head/loops": ("123", "grows with the number of heads"),
-    "multi_head/renamed": ("2", "did you mean `splitHeads`?"),
+    "multi_head/renamed": ("2", "is your `splitHeads` meant to be it?"),
     "multi_head/straight_view": ("3", "your heads hold pieces of different tokens"),
     "positional_encoding/empty": ("", "it defines none of the names that are asked for"),
     "positional_encoding/good": ("123456", ""),

@@ -96,11 +96,11 @@ class TestRaised:
             ),
             (
                 "one of the variables needed for gradient computation has been modified by an inplace operation",
-                "changes in place a tensor that the gradient still needs: compute a new tensor instead",
+                "changes a tensor in place that the gradient still needs: compute a new tensor instead",
             ),
             (
                 "a view was created and its base or another view of its base has been modified inplace",
-                "changes in place a tensor that the gradient still needs: compute a new tensor instead",
+                "changes a tensor in place that the gradient still needs: compute a new tensor instead",
             ),
         ],
     )

@@ -88,17 +88,18 @@ class TestKeepsDtype:
     @pytest.mark.parametrize(
         ("wrong", "fact"),
         [
-            (lambda x: x.float(), "dtype float32 for inputs of dtype float64"),
-            (lambda x: x.double(), "dtype float64 for inputs of dtype float32"),
-            (lambda x: torch.zeros(3) + x.float(), "dtype float32 for inputs of dtype float64"),
+            (lambda x: x.float(), "returned dtype float32 for inputs of dtype float64"),
+            (lambda x: x.double(), "returned dtype float64 for inputs of dtype float32"),
+            (lambda x: torch.zeros(3) + x.float(), "returned dtype float32 for inputs of dtype float64"),
             (lambda x: (x, x.float()), "output 2 of 2: dtype float32 for inputs of dtype float64"),
             (lambda x: (x, (x, x.double())), "output 2 of 2, output 2 of 2: dtype float64 for inputs of dtype float32"),
         ],
     )
     def test_fails(self, wrong, fact):
-        """The fact names both dtypes."""
+        """The fact names both dtypes, and says which one is right."""
         verdict = failure(keeps_dtype, InProcess(wrong), draw("n", n=3))
-        assert (verdict.category, verdict.fact) == (Category.DTYPE, fact)
+        rule = "the result must have the dtype of the inputs"
+        assert (verdict.category, verdict.fact) == (Category.DTYPE, f"{fact}: {rule}")
 
 
 class TestWorksOnMeta:

@@ -48,7 +48,8 @@ class TestShapes:
         three, four = torch.arange(3.0).double(), torch.arange(4.0).double()
         verdict = failure(agree, (four, three), (three, four))
         assert verdict.fact == (
-            "output 1 of 2: shape (4,), expected (3,): that is output 2, which has output 1 in its place; exchange them"
+            "output 1 of 2: shape (4,), expected (3,): these are the values of output 2, "
+            "and output 2 has those of output 1: exchange them"
         )
 
     def test_the_shape_alone_is_no_exchange(self):
@@ -170,18 +171,18 @@ class TestValues:
         """Two outputs of one shape in the wrong order are recognised by their numbers."""
         h, c = torch.randn(2, 3, 4, dtype=torch.float64)
         fact = failure(agree, (c, h), (h, c)).fact
-        assert fact.endswith(": that is output 2, which has output 1 in its place; exchange them")
+        assert fact.endswith(": these are the values of output 2, and output 2 has those of output 1: exchange them")
 
     def test_one_output_in_both_places(self):
         """The same output twice is no exchange: only what it is can be said."""
         h, c = torch.randn(2, 3, 4, dtype=torch.float64)
-        assert failure(agree, (c, c), (h, c)).fact.endswith("values are wrong: that is output 2")
+        assert failure(agree, (c, c), (h, c)).fact.endswith("values are wrong: these are the values of output 2")
 
     def test_outputs_inside_outputs(self):
         """An output of an output is named by its place."""
         h, c, outputs = torch.randn(3, 3, 4, dtype=torch.float64)
         fact = failure(agree, (outputs, (c, h)), (outputs, (h, c))).fact
-        assert "that is output 2 of output 2, which has output 1 of output 2 in its place" in fact
+        assert "of output 2 of output 2, and output 2 of output 2 has those of output 1 of output 2: exchange" in fact
 
     def test_single_numbers_are_not_exchanged(self):
         """A loss that is as large as the accuracy beside it says nothing about their order."""

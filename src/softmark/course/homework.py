@@ -45,6 +45,11 @@ class Part(msgspec.Struct, frozen=True):
         """Return the names that a student writes for this part; usually one."""
         return tuple(name.strip() for name in self.function.split(","))
 
+    @property
+    def roots(self) -> frozenset[str]:
+        """Return the functions and classes that a student writes for this part, without names of methods."""
+        return frozenset(name.partition(".")[0] for name in self.functions)
+
 
 class ForbiddenRule(msgspec.Struct, frozen=True):
     """Library functions and operators that would do the student's work, and what to write instead of them."""
@@ -280,7 +285,7 @@ def _with_what_they_build_on(
     users = dependents(reference, {part.number: part.functions for part in parts})
     found: dict[str, tuple[str, ...]] = {}
     for index, (part, table) in enumerate(zip(parts, config.part, strict=True)):
-        earlier = {before.number: {name.partition(".")[0] for name in before.functions} for before in parts[:index]}
+        earlier = {before.number: before.roots for before in parts[:index]}
         if table.builds_on is msgspec.UNSET:
             direct = {n for n, names in earlier.items() if any(part.number in users.get(name, ()) for name in names)}
         else:

@@ -1,7 +1,8 @@
-"""Proposes repairs in which something is added that is missing: an argument, a factor, a step, a term.
+"""Proposes repairs that add something: an argument, a factor, a step, a term.
 
-Almost anything can be added to a formula. So what is likely comes first: unused parameters, factors made of widths,
-arguments that an own function takes; then the steps that formulas of deep learning have; any variable comes last.
+Almost anything can be added to a formula. So likely additions come first: unused parameters, factors made of widths,
+arguments that one of the student's own functions takes. Then come the steps that formulas of deep learning have, and
+last any variable.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def additions(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
 
 
 def _values(scope: Scope) -> Iterator[ast.expr]:
-    """Yield the expressions to which something may be added: what is assigned and returned, operands, and arguments."""
+    """Yield the expressions to which something may be added: assigned and returned values, operands, and arguments."""
     for node in scope.written():
         if isinstance(node, ast.Assign | ast.AugAssign | ast.Return) and node.value is not None:
             yield from node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
@@ -59,7 +60,7 @@ def _values(scope: Scope) -> Iterator[ast.expr]:
         elif isinstance(node, ast.IfExp):
             yield from (node.body, node.orelse)
         elif _is_variable(node, scope):
-            yield node  # wherever it is read: if a variable lacks something, each of these places may be the one
+            yield node  # at each place where it is read: something may be missing at only one of them
         elif isinstance(node, ast.For):
             yield node.iter
 
@@ -76,7 +77,7 @@ def _may_be_a_tensor(node: ast.expr) -> bool:
 
 
 def _has_several_uses(node: ast.expr, scope: Scope) -> bool:
-    """Return whether a value is kept in a variable that is read in several places: each may be what lacks something."""
+    """Return whether a value is assigned to a variable that is read in several places, each of which may be edited."""
     above = scope.parent(node)
     if not isinstance(above, ast.Assign) or not isinstance(above.targets[0], ast.Name):
         return False
@@ -88,7 +89,7 @@ def _has_several_uses(node: ast.expr, scope: Scope) -> bool:
 def _unused(
     everything: list[ast.expr], values: list[ast.expr], scope: Scope, names: Names, own: OwnFunctions
 ) -> Iterator[RepairChange]:
-    """Yield values together with a parameter that is used nowhere."""
+    """Yield values combined with a variable that the function never reads."""
     for other in names.unused[:3]:
         parameter = scope.parameters.get(other, "")
         for node in scope.written():
@@ -118,7 +119,7 @@ def _unused(
 
 
 def _unused_pairs(values: list[ast.expr], names: Names) -> Iterator[RepairChange]:
-    """Yield values with the product of two variables that are used nowhere."""
+    """Yield values plus the product of two variables that the function never reads."""
     for one, other in permutations(names.unused[:3], 2):
         for node in values:
             if _may_be_a_tensor(node) and {one, other} <= set(names.known_at(node)):
@@ -127,7 +128,7 @@ def _unused_pairs(values: list[ast.expr], names: Names) -> Iterator[RepairChange
 
 
 def _biases(scope: Scope) -> Iterator[RepairChange]:
-    """Yield products with a layer's weight, together with the layer's bias."""
+    """Yield products with a layer's weight, plus the layer's bias."""
     for node in scope.written():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             for inner in ast.walk(node):
@@ -137,7 +138,7 @@ def _biases(scope: Scope) -> Iterator[RepairChange]:
 
 
 def _arguments(scope: Scope, names: Names, own: OwnFunctions) -> Iterator[RepairChange]:
-    """Yield calls with one more of the variables, where the function takes more."""
+    """Yield calls with one more variable as an argument, if the function takes more arguments."""
     for node in calls_in(scope):
         is_own = isinstance(node.func, ast.Name) and own.parameters.get(node.func.id, 0) > len(node.args)
         is_object = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "self"
@@ -153,7 +154,7 @@ def _with_argument(kind: str, node: ast.Call, other: str) -> RepairChange:
 
 
 def _results(scope: Scope, names: Names) -> Iterator[RepairChange]:
-    """Yield what is returned with another variable beside it."""
+    """Yield returned values with another variable before or behind them."""
     for node in scope.written():
         if isinstance(node, ast.Return) and node.value is not None:
             written = [ast.unparse(one) for one in getattr(node.value, "elts", [node.value])]
@@ -164,7 +165,7 @@ def _results(scope: Scope, names: Names) -> Iterator[RepairChange]:
 
 
 def _modules(scope: Scope) -> Iterator[RepairChange]:
-    """Yield attributes of a module as torch has to know them."""
+    """Yield attributes of a module in the form in which torch registers them: as a ModuleList or a Parameter."""
     for node in scope.written():
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
             if isinstance(node.value, ast.List | ast.ListComp):
@@ -174,7 +175,7 @@ def _modules(scope: Scope) -> Iterator[RepairChange]:
 
 
 def _roots(scope: Scope, names: Names) -> Iterator[RepairChange]:
-    """Yield factors that are sizes with a root drawn."""
+    """Yield the square roots of factors that are sizes."""
     for node in scope.written():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Mult):
             for side in (node.left, node.right):
@@ -188,7 +189,7 @@ def _is_kept_as_a_size(node: ast.expr, scope: Scope, names: Names) -> bool:
 
 
 def _factors(values: list[ast.expr], scope: Scope, names: Names) -> Iterator[RepairChange]:
-    """Yield values with a factor made of a width, and with a number."""
+    """Yield values with one more factor: made of a width, or a number."""
     for node in values:
         if not _may_be_a_tensor(node) or (isinstance(node, ast.Name) and node.id in names.sizes):
             continue

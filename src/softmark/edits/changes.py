@@ -1,7 +1,7 @@
-"""Changes the text of a definition: `old → new`, where the old text is counted in tokens.
+"""Changes the text of a definition: `old → new`, where the old text is compared token by token.
 
-Old text occurs exactly once among the statements of the definition, unless `every` stands before it. Several changes
-of one definition are all looked up in the text as it was, so their order does not matter.
+The old text must occur exactly once among the statements of the definition, unless `every` precedes it. Several changes
+of one definition are all looked up in the original text, so their order does not matter.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _EVERY = "every "
 
 
 class EditError(Exception):
-    """An edit that cannot be made; the text is one sentence without file and line."""
+    """Raised for an edit that cannot be made; the text is one sentence without file and line."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """A text that takes the place of another one."""
+    """The old text of an edit, and the new text that replaces it."""
 
     old: str
     new: str
     every: bool = False
-    """True if the old text may occur several times, and is changed everywhere."""
+    """True if the old text may occur several times; all of them are changed then."""
 
     def __str__(self) -> str:
         return f"{_EVERY if self.every else ''}{self.old} {ARROW} {self.new}".rstrip()
@@ -37,7 +37,7 @@ class TextChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangedPlace:
-    """A place of a definition's text, and the new text that comes there."""
+    """A place in a definition's text, and the new text for it."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ def change_of(text: str) -> TextChange:
 
 
 def places_of(definition: SourceDefinition, changes: Sequence[TextChange]) -> tuple[ChangedPlace, ...]:
-    """Return the places of a definition that the changes change, in their order in the text."""
+    """Return the places of a definition that these changes replace, in the order of the text."""
     places = [place for change in changes for place in _found(definition, change)]
     places.sort(key=lambda place: place.start)
     if overlap(places):
@@ -68,7 +68,7 @@ def places_of(definition: SourceDefinition, changes: Sequence[TextChange]) -> tu
 
 
 def overlap(places: Sequence[ChangedPlace]) -> bool:
-    """Return whether two of the places, which are in their order in the text, have a token in common."""
+    """Return whether two of these places overlap. They are given in the order of the text."""
     return any(place.end > following.start for place, following in pairwise(places))
 
 
@@ -109,7 +109,7 @@ def _found(definition: SourceDefinition, change: TextChange) -> list[ChangedPlac
 
 
 def _joined(before: str, after: str) -> str:
-    """Return two texts side by side, with a space between them where tokens would run into each other."""
+    """Return two texts joined, with a space between them if their tokens would merge otherwise."""
     if not before or not after or before[-1].isspace() or after[0].isspace():
         return before + after
     last, first = tokens_of(before.splitlines()[-1]), tokens_of(after)
@@ -119,7 +119,7 @@ def _joined(before: str, after: str) -> str:
 
 
 def _indented(new: str, before: str) -> str:
-    """Return new text of several lines under the indentation of the line on which it begins."""
+    """Return new text whose further lines are indented like the line on which it begins."""
     line = before.rpartition("\n")[2]
     indent = line[: len(line) - len(line.lstrip())]
     return new.replace("\n", f"\n{indent}")

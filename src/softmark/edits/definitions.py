@@ -19,7 +19,7 @@ class SourceDefinition:
     name: str
     """Its name as Python qualifies it: "scores", or "MultiHeadAttention.forward"."""
     text: str
-    """Its lines as they stand, decorators and indentation included."""
+    """Its lines, with decorators and indentation."""
     start: int
     """The offset in the source at which its text begins."""
     body: int
@@ -32,22 +32,22 @@ class SourceDefinition:
 
     @property
     def is_method(self) -> bool:
-        """Return whether it stands in a class."""
+        """Return whether it is defined in a class."""
         return "." in self.name
 
     @property
     def end(self) -> int:
-        """Return where its text ends in the source."""
+        """Return the offset in the source at which its text ends."""
         return self.start + len(self.text)
 
     @cached_property
     def tokens(self) -> tuple[PythonToken, ...]:
-        """The tokens of its statements; the line of its name and the docstring are none of them."""
+        """The tokens of its statements, without those of the `def` line and of the docstring."""
         return tuple(token for token in tokens_of(self.text) if token.start >= self.body)
 
 
 def definitions_of(source: str) -> dict[str, SourceDefinition]:
-    """Return the functions and classes at the top of a source text, and what stands in these classes."""
+    """Return the functions and classes at the top of a source text, and the definitions inside these classes."""
     lines = source.splitlines(keepends=True)
     starts = [0]
     for line in lines:

@@ -27,7 +27,7 @@ _LOOKS_UP = ("LOAD_GLOBAL", "LOAD_NAME")
 
 @dataclass(frozen=True, eq=False)
 class EditedFunction:
-    """A function, method or class of the reference, with changes or with another body. It is compiled on first use."""
+    """A function, method or class of the reference with changes, or with another body. It is compiled on first use."""
 
     target: Callable[..., Any]
     definition: SourceDefinition
@@ -37,7 +37,7 @@ class EditedFunction:
 
     @cached_property
     def places(self) -> tuple[ChangedPlace, ...]:
-        """The places that the changes change. Raise EditError if the old text is not there as it must be."""
+        """The places that the changes replace. Raise EditError if old text is missing, or occurs too often."""
         return places_of(self.definition, self.changes)
 
     @cached_property
@@ -47,7 +47,7 @@ class EditedFunction:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """A key that two edits have in common exactly if the same program comes of them."""
+        """A key that two edits share exactly if they make the same program."""
         return self.definition.name, tuple(_narrowed(self.definition, p) for p in self.places), words_of(self.body)
 
     @cached_property
@@ -56,7 +56,10 @@ class EditedFunction:
         return _compiled(self)
 
     def check(self) -> None:
-        """Raise EditError if the old text is not there as it must be, or if the new text calls the edited function."""
+        """Raise EditError if old text is missing or occurs too often, or if the edit makes no sense.
+
+        It makes no sense if the new text calls the edited function, changes nothing, or is the body of a class.
+        """
         old = sum(_own_calls(self.definition.name, self.definition.text[p.start : p.end]) for p in self.places)
         new = [self.body, *(place.new for place in self.places)]
         if sum(_own_calls(self.definition.name, text) for text in new) > old:
@@ -67,7 +70,7 @@ class EditedFunction:
             raise EditError(f"nothing changes: {self.definition.name} has this body")
 
     def composed(self, other: EditedFunction) -> EditedFunction | None:
-        """Return both edits of one function in one; None if their places overlap or no program comes of it."""
+        """Return one edit that makes both edits of a function; None if they overlap or make no program together."""
         if other not in self._composed:
             self._composed[other] = self._together(other)
         return self._composed[other]
@@ -84,7 +87,7 @@ class EditedFunction:
 
 
 def planted_source(source: str, edits: tuple[EditedFunction, ...]) -> str:
-    """Return the reference's source with the edits in it: the program of a student who made exactly this mistake."""
+    """Return the reference's source with these edits: the program of a student who made exactly this mistake."""
     for edit in sorted(edits, key=lambda edit: edit.definition.start, reverse=True):
         source = source[: edit.definition.start] + edit.text + source[edit.definition.end :]
     return source
@@ -114,7 +117,7 @@ def _compiled(edit: EditedFunction) -> Any:
 
 
 def _narrowed(definition: SourceDefinition, place: ChangedPlace) -> tuple[int, int, tuple[str, ...]]:
-    """Return a place without the tokens at its ends that stay as they are."""
+    """Return a place without the tokens at its ends that the edit leaves unchanged."""
     old = [token for token in definition.tokens if place.start <= token.start < place.end]
     new = list(words_of(place.new))
     while old and new and old[0].text == new[0]:
@@ -139,12 +142,12 @@ def _problem(error: SyntaxError | ValueError, source: str) -> str:
 
 
 def _namespace(target: Callable[..., Any]) -> dict[str, Any]:
-    """Return the names among which a function or class of the reference was defined."""
+    """Return the global names of the module in which a function or class of the reference is defined."""
     return target.__globals__ if isinstance(target, FunctionType) else vars(sys.modules[target.__module__])
 
 
 def _owner(qualified: str, names: dict[str, Any]) -> Any:
-    """Return the class in which a method stands."""
+    """Return the class in which a method is defined."""
     first, *others = qualified.split(".")[:-1]
     owner = names[first]
     for name in others:
@@ -153,7 +156,7 @@ def _owner(qualified: str, names: dict[str, Any]) -> Any:
 
 
 def _flags(target: Callable[..., Any]) -> int:
-    """Return the `from __future__` imports of the file in which a function or class stands."""
+    """Return the flags of the `from __future__` imports in the file of a function or class."""
     codes = [value.__code__ for value in (target, *vars(target).values()) if isinstance(value, FunctionType)]
     return codes[0].co_flags & _FLAGS if codes else 0
 
@@ -170,13 +173,13 @@ def _check_names(code: CodeType, names: dict[str, Any], edit: EditedFunction) ->
 
 
 def _mentioned(code: CodeType) -> set[str]:
-    """Return the names of a module's names and of attributes in a code, and in the functions inside it."""
+    """Return the global names and attributes in a code, and in the functions inside it."""
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*map(_mentioned, inner))
 
 
 def _looked_up(code: CodeType) -> Iterator[str]:
-    """Yield the names that code looks up among those of its module."""
+    """Yield the names that code looks up in its module."""
     steps = list(dis.get_instructions(code))
     own = {step.argval for step in steps if step.opname == "STORE_NAME"}
     yield from (step.argval for step in steps if step.opname in _LOOKS_UP and step.argval not in own)

@@ -1,7 +1,7 @@
 """Reads a file of named mistakes, such as `graders/<hw>/mistakes/part3.toml`: edits of the reference, with words.
 
 A table names the function that it edits: `[[scores]]`, `[["MultiHeadAttention.forward"]]`, or `[["encode, decode"]]` if
-one mistake is made in several functions. Everything that can be wrong with an entry is refused with file and line.
+one mistake is made in several functions. A wrong entry is refused with file and line.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class _EntryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class MistakeEntry:
-    """A named mistake, as an author wrote it down."""
+    """A named mistake as its author wrote it."""
 
     targets: tuple[str, ...]
     """The functions, methods or classes that it edits, each by its name."""
     changes: tuple[TextChange, ...]
     body: str
-    """Other statements for the function, if it is no matter of changes."""
+    """New statements for the function; empty if the mistake consists of changes."""
     says: str
     hint: str
     id: str | None
@@ -52,7 +52,7 @@ class MistakeEntry:
 
 
 def entries_of(path: Path) -> Iterator[MistakeEntry]:
-    """Yield the entries of a file in its order. Raise ConfigError with the line for what is wrong."""
+    """Yield the entries of a file in their order. Raise ConfigError with the line of a wrong entry."""
     toml = LocatedToml(path, str(path))
     keys: list[Key] = []
     for name, tables in toml.content.items():

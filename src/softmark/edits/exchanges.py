@@ -1,4 +1,4 @@
-"""Proposes repairs that exchange more than one word: names for each other, one slip in all its places, whole chains."""
+"""Proposes repairs of more than one word: two names for each other, one slip in all its places, chains of calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REDUCE = ("mean", "sum", "var", "std", "amax", "amin", "norm")
 _PAIRS = (("sin", "cos"), ("tril", "triu"), ("sigmoid", "tanh"), ("zeros", "ones"), ("amax", "amin"))
 _LOOKED_UP = (ast.Name, ast.Subscript, ast.Attribute)
 _LARGE = 50
-"""A negative number from here on stands for minus infinity."""
+"""A number of at most minus this may stand for minus infinity."""
 
 
 def exchanges(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
@@ -60,7 +60,7 @@ def exchanges(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
 
 
 def _chains(node: ast.Call | ast.Subscript, scope: Scope) -> Iterator[RepairChange]:
-    """Yield what a chain of methods and indices begins with, without two or more of its links."""
+    """Yield the beginning of a chain of methods and indices without its last two or more links."""
     links = 0
     inner: ast.expr = node
     while isinstance(inner, ast.Call | ast.Subscript | ast.Attribute):
@@ -99,7 +99,7 @@ def _where_it_is_given(node: ast.If | ast.IfExp, scope: Scope) -> Iterator[Repai
 
 
 def _numbers(node: ast.expr, scope: Scope, names: Names) -> Iterator[RepairChange]:
-    """Yield a size, or the root of one, in the place of a number; and minus infinity in that of a large one."""
+    """Yield replacements for a number: another number, minus infinity, a size, or the square root of a size."""
     above = scope.parent(node)
     value = number_in(node)
     if value is None or isinstance(above, ast.UnaryOp):
@@ -122,7 +122,7 @@ def _numbers(node: ast.expr, scope: Scope, names: Names) -> Iterator[RepairChang
 
 
 def _two_names(value: ast.expr, scope: Scope) -> Iterator[RepairChange]:
-    """Yield a value in which two variables stand in each other's places."""
+    """Yield a value in which two variables are exchanged."""
     loaded = [node for node in ast.walk(value) if isinstance(node, ast.Name) and node.id in scope.variables]
     for one, other in combinations(dict.fromkeys(node.id for node in loaded), 2):
         for node in loaded:
@@ -134,7 +134,7 @@ def _two_names(value: ast.expr, scope: Scope) -> Iterator[RepairChange]:
 
 
 def _masks(node: ast.BinOp) -> Iterator[RepairChange]:
-    """Yield values that are filled where a mask is, in the place of values that are computed with it."""
+    """Yield `masked_fill` in the place of arithmetic with a mask."""
     if not isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
         return
     for value, mask in ((node.left, node.right), (node.right, node.left)):
@@ -178,21 +178,21 @@ def _out_of_the_call(node: ast.Call) -> Iterator[RepairChange]:
 
 
 def _of_an_attribute(node: ast.Call) -> Iterator[RepairChange]:
-    """Yield an attribute of the object without the method that is called on it."""
+    """Yield an attribute of self without the method that is called on it."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     if isinstance(owner, ast.Attribute) and getattr(owner.value, "id", "") == "self":
         yield RepairChange("call too many", node, ast.unparse(owner))
 
 
 def _results(node: ast.Tuple) -> Iterator[RepairChange]:
-    """Yield the results without one of them."""
+    """Yield the returned values without one of them."""
     for left_out in node.elts:
         rest = [ast.unparse(one) for one in node.elts if one is not left_out]
         yield RepairChange("result too many", node, rest[0] if len(rest) == 1 else f"({', '.join(rest)})")
 
 
 def _numbered(node: ast.Call) -> Iterator[RepairChange]:
-    """Yield a call with another number at the end of all its names and keys: gain2, bias2 for gain1, bias1."""
+    """Yield a call in which all names and keys end in another number: gain2, bias2 for gain1, bias1."""
     text = ast.unparse(node)
     for one, other in (("1", "2"), ("2", "1"), ("0", "1"), ("1", "0")):
         changed = re.sub(rf"(?<=[A-Za-z_]){one}\b", other, text)
@@ -210,7 +210,7 @@ def _sizes(node: ast.Name, scope: Scope, names: Names) -> Iterator[RepairChange]
 
 
 def _axes_that_go_in_all_places(scope: Scope) -> Iterator[RepairChange]:
-    """Yield a function's statements in which each reduction keeps its axis."""
+    """Yield a function in which every reduction keeps its axis."""
     places = []
     for node in calls_in(scope):
         given = {word.arg for word in node.keywords}
@@ -224,12 +224,12 @@ def _axes_that_go_in_all_places(scope: Scope) -> Iterator[RepairChange]:
 
 
 def _overlap(nodes: Sequence[ast.expr]) -> bool:
-    """Return whether one of these nodes, which are in their order, is inside another."""
+    """Return whether one of these nodes is inside an earlier one."""
     return any(inner in ast.walk(outer) for outer, inner in combinations(nodes, 2))
 
 
 def _attributes_exchanged(scope: Scope) -> Iterator[RepairChange]:
-    """Yield a method in which two attributes of similar names, such as norm1 and norm2, stand for each other."""
+    """Yield a method in which two attributes of similar names, such as norm1 and norm2, are exchanged."""
     nodes = [node for node in scope.written() if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
     own = [node for node in nodes if isinstance(node.value, ast.Name) and node.value.id == "self"]
     for one, other in combinations(dict.fromkeys(node.attr for node in own), 2):
@@ -240,7 +240,7 @@ def _attributes_exchanged(scope: Scope) -> Iterator[RepairChange]:
 
 
 def _functions_exchanged(scope: Scope) -> Iterator[RepairChange]:
-    """Yield a function in which two functions, such as sin and cos, stand for each other."""
+    """Yield a function in which two functions of torch, such as sin and cos, are exchanged."""
     calls = [(node.func, ast.unparse(node.func)) for node in calls_in(scope)]
     for one, other in _PAIRS:
         places = [(function, text) for function, text in calls if text.rpartition(".")[2] in (one, other)]
@@ -251,12 +251,12 @@ def _functions_exchanged(scope: Scope) -> Iterator[RepairChange]:
 
 
 def _in_order(nodes: Sequence[ast.expr], words: list[str]) -> list[tuple[ast.expr, str]]:
-    """Return places with their new texts in the order in which they stand in the file."""
+    """Return places with their new texts, in the order of the file."""
     return sorted(zip(nodes, words, strict=True), key=lambda place: (place[0].lineno, place[0].col_offset))
 
 
 def _transposes_in_all_places(scope: Scope) -> Iterator[RepairChange]:
-    """Yield a function in which every matrix on the right of a product is transposed, or none is."""
+    """Yield a function in which all plain factors on the right of `@` are transposed, and one in which none is."""
     right = [node.right for node in scope.written() if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)]
     turned: list[ast.expr] = [node for node in right if _is_turned(node)]
     plain: list[ast.expr] = [node for node in right if isinstance(node, _LOOKED_UP) and node not in turned]
@@ -273,7 +273,7 @@ def _is_turned(node: ast.expr) -> bool:
 
 
 def _functions_in_all_places(scope: Scope) -> Iterator[RepairChange]:
-    """Yield a function's statements with another function of a family wherever one is called, and without `.T`."""
+    """Yield a function in which all calls of a library's function are left out, or call another of its family."""
     called_here: dict[str, list[ast.expr]] = {}
     for node in scope.written():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -289,7 +289,7 @@ def _functions_in_all_places(scope: Scope) -> Iterator[RepairChange]:
 
 
 def _names_in_all_places(scope: Scope, names: Names) -> Iterator[RepairChange]:
-    """Yield a loop's variable that is renamed everywhere, so that the next round has its value."""
+    """Yield a function in which a loop's variable has another known name, so that the next round reads its value."""
     nodes = [node for node in scope.written() if isinstance(node, ast.Name)]
     stored = {node.id for node in nodes if isinstance(node.ctx, ast.Store) and _is_in_loop(node, scope)}
     for name in sorted(stored - scope.parameters.keys()):
@@ -304,7 +304,7 @@ def _is_in_loop(node: ast.AST, scope: Scope) -> bool:
 
 
 def _axes_in_all_places(scope: Scope) -> Iterator[RepairChange]:
-    """Yield a function's statements with the same axis changed wherever it is named."""
+    """Yield a function in which one axis is replaced by another one in all its places."""
     axes = [
         node.value
         for node in scope.written()

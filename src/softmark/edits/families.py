@@ -1,4 +1,4 @@
-"""Lists what is easily taken for something else: functions of one family, and operators with their neighbours."""
+"""Lists functions and operators that are easily confused with each other."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _FAMILIES = (
     "maximum minimum", "randn rand", "rand randn", "flip roll", "append extend",
 )  # fmt: skip
 OTHERS: dict[str, tuple[str, ...]] = {}
-"""For the name of a function those that it is easily exchanged for."""
+"""The functions that are easily written instead of a function, by its name."""
 for _family in _FAMILIES:
     _first, *_rest = _family.split()
     OTHERS[_first] = tuple(dict.fromkeys([*OTHERS.get(_first, ()), *_rest]))
 
 ELEMENTWISE = {"softmax": ("sigmoid", "exp"), "log_softmax": ("exp",)}
-"""For the name of a function along an axis those that know no axis."""
+"""The elementwise functions that may be written instead of a function along an axis, by its name."""
 
 IN_PLACE = {"masked_fill", "clamp", "add", "mul", "sub", "div", "unsqueeze", "squeeze", "transpose", "exp", "relu"}
-"""Methods with a twin that writes into its tensor: `clamp_`."""
+"""Methods that also exist in a form that writes into its tensor, such as `clamp_`."""
 
 OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub, ast.Mult),
@@ -41,7 +41,7 @@ OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
 }
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 WRITES = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_"}
-"""The method of a tensor that an operator becomes if it writes into its left side."""
+"""The method of a tensor that does the same as an operator, but writes into the left side."""
 
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt),
@@ -68,9 +68,9 @@ _MISTAKEN: dict[str, tuple[str, ...]] = {
     "log2": ("log",),
     "cos": ("sin",), "cosh": ("cos",), "sinh": ("sin",), "minimum": ("maximum",), "rsqrt": ("sqrt",),
 }  # fmt: skip
-"""For the name of a function that is rarely right those that may be meant. No mutant has them."""
+"""The functions that may be meant by a function that is rarely right, by its name. Mutants do not use this table."""
 
 
 def neighbours(name: str) -> tuple[str, ...]:
-    """Return the functions that may be meant by one."""
+    """Return the functions that a student may have meant who wrote this one."""
     return tuple(dict.fromkeys([*OTHERS.get(name, ()), *_MISTAKEN.get(name, ())]))

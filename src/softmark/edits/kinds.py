@@ -1,7 +1,7 @@
 """Lists the kinds of slips that a repair may mend: how likely each is, and the sentence that a student reads.
 
-A lower priority is tried first: what takes something away comes before what puts another word in a place, and that
-before what adds something. A sentence names the slip, and never what to write instead.
+Repairs of a lower priority are tried first: those that take something away, then those that replace a word, then those
+that add something. A sentence names the slip, and never says what to write instead.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ class SlipKind:
 
     priority: int
     says: str
-    """A sentence with `{}` for the student's own text, or without."""
+    """A sentence; `{}` stands for the student's own text."""
 
 
 _TABLE: dict[str, tuple[int, str]] = {
     "call too many": (1, "`{}` is a step that the formula does not have."),
     "term too many": (1, "`{}` is a term or a factor that the formula does not have."),
-    "special case": (1, "is the special case at `{}` one that the task makes?"),
+    "special case": (1, "check the special case at `{}`: does the task have it?"),
     "condition too many": (1, "`{}` is a condition that should not be there."),
     "condition": (2, "check the condition `{}`: for which inputs does it hold?"),
-    "other function": (2, "check `{}`: is it the function that the formula has?"),
-    "wrong variable": (2, "check `{}`: is it the variable that belongs there?"),
-    "unused": (0, "look at `{}`: something that the function is given or computes is used nowhere."),
+    "other function": (2, "check `{}`: is it the function in the formula?"),
+    "wrong variable": (2, "check `{}`: is it the right variable here?"),
+    "unused": (0, "look at `{}`: the function does not use one of its parameters or variables."),
     "axis": (2, "check the axis at `{}`. Which one does the task name?"),
-    "axis that goes": (2, "check the shape behind `{}`: does the axis go or stay?"),
-    "line too many": (1, "this line is one too many."),
-    "option": (2, "check the options of `{}`, and what holds without them."),
+    "axis that goes": (2, "check the shape after `{}`: does the axis vanish, or stay with length 1?"),
+    "line too many": (1, "this line should not be there."),
+    "option": (2, "check the options of `{}`, and the defaults of those that are left out."),
     "overflow": (2, "`{}` becomes too large for large inputs."),
     "operator": (2, "check the operators at `{}`."),
     "operator before a variable": (4, "check the operators at `{}`."),
@@ -39,27 +39,27 @@ _TABLE: dict[str, tuple[int, str]] = {
     "slice": (2, "check the slice `{}`: where does it begin and end?"),
     "index": (2, "check the index at `{}`."),
     "index too many": (1, "check `{}`: is an index needed here?"),
-    "size": (2, "check `{}`: the length of which axis is meant?"),
+    "size": (2, "check `{}`: is it the length of the right axis?"),
     "order of results": (2, "check the order in `{}`."),
     "order of arguments": (2, "check the order of the arguments of `{}`."),
     "argument too many": (1, "check the arguments of `{}`: one is too many."),
     "argument missing": (2, "check the arguments of `{}`: is one missing?"),
-    "negation": (2, "check the sign, or what is negated, at `{}`."),
-    "transpose": (2, "write the shapes next to `{}`: rows and columns."),
+    "negation": (2, "check the sign or the negation at `{}`."),
+    "transpose": (2, "write down the rows and columns of `{}`: do they fit the formula?"),
     "comparison": (2, "check the comparison `{}`."),
-    "not carried on": (2, "check what the loop carries on from `{}` to the next round."),
-    "device or dtype": (2, "on which device, and in which dtype, is what `{}` makes?"),
+    "not carried on": (2, "check `{}`: which value does the next round of the loop start with?"),
+    "device or dtype": (2, "check `{}`: on which device, and with which dtype, does it make its result?"),
     "order of lines": (2, "check the order of this line and the next one."),
-    "plain list": (2, "does the module know of `{}`? Look at what its parameters are."),
-    "exception": (2, "check which exception the task names in place of `{}`."),
+    "plain list": (2, "check whether the module registers `{}`: is it among the module's parameters?"),
+    "exception": (2, "check `{}`: which exception does the task name?"),
     "exchanged": (2, "check the variables in `{}`: are two of them exchanged?"),
     "result too many": (1, "check `{}`: is one of the results too many?"),
-    "result missing": (3, "check what `{}` leaves out of the results."),
-    "another size": (3, "check `{}`: is it the size that is meant?"),
+    "result missing": (3, "check `{}`: a result is missing."),
+    "another size": (3, "check `{}`: is it the right size?"),
     "number": (3, "check the number `{}`."),
     "root missing": (3, "look at `{}`: a root is missing."),
     "bias missing": (3, "look at `{}`: what does the layer add to it?"),
-    "axis of length 1": (3, "write the shapes next to `{}`: do they meet on the right axes?"),
+    "axis of length 1": (3, "write down the shape of `{}`: is it broadcast along the right axes?"),
     "factor missing": (4, "look at `{}`: a factor is missing."),
     "round of a loop": (3, "check the rounds of the loop over `{}`."),
     "step missing": (5, "look at `{}`: a step of the formula is missing."),
@@ -99,5 +99,5 @@ OF_OPERATORS = {
     "direction of a loop": "round of a loop",
     "order of lines": "order of lines",
 }
-"""The kind of slip that an operator mends, for the kind of mistake that it makes: what leaves out a call that belongs
-there takes away one that does not. Operators that are not named here mend nothing."""
+"""The kind of slip that an operator of mutants mends, by the kind of mistake that it makes. An operator that leaves out
+a call of a right program takes away a call too many of a wrong one. Operators that are not named here mend nothing."""

@@ -1,8 +1,8 @@
 """Makes mutants of a solution: its own source text with one small edit that a student may well have made.
 
 Operators (operators.py, statements.py, occasions.py) propose changes of a function's syntax tree. This module writes
-each of them into the text at its place, so that comments and layout stay. A change that leaves the program as it is,
-that repeats another one or that is no Python is left out. The same source gives the same mutants in the same order.
+each of them into the text at its place, so that comments and layout stay. It leaves out changes that leave the program
+as it is, repeat another change or are no Python. The same source gives the same mutants in the same order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Mutant:
     old: str
     new: str
     source: str
-    """The whole file with the edit at its place."""
+    """The whole file with the edit in it."""
     place: int = 1
     """1 for the first edit of this function with these words, 2 for the second one, and so on."""
 
@@ -56,7 +56,7 @@ def mutants_of(source: str, functions: Sequence[str]) -> list[Mutant]:
 
 
 def _definitions(tree: ast.Module, functions: Sequence[str]) -> Iterator[tuple[str, FunctionNode]]:
-    """Yield the functions of these names in the order of the file; those of a class are all of its methods."""
+    """Yield the functions of these names in the order of the file; for a class, all of its methods."""
     for node in tree.body:
         if isinstance(node, FunctionNode) and node.name in functions:
             yield node.name, node
@@ -91,7 +91,7 @@ class _Text:
             self._starts.append(self._starts[-1] + len(line))
 
     def fragment(self, change: TreeChange) -> str:
-        """Return what is replaced as it is written; if that takes several lines, on one line and without comments."""
+        """Return the text that is replaced. If it has several lines, return it on one line and without comments."""
         start, end = self._span(change)
         text = self._bytes[start:end].decode()
         if "\n" in text:
@@ -123,7 +123,7 @@ class _Text:
         return ast.dump(statement.body[0] if isinstance(statement, ast.If) else statement)
 
     def _span(self, change: TreeChange) -> tuple[int, int]:
-        """Return where the first byte of what is replaced stands, and the first one behind it."""
+        """Return the offset of the first byte that is replaced, and of the first one after it."""
         first, last = change.node, change.last
         start = self._starts[first.lineno - 1] + first.col_offset
         return start, self._starts[(last.end_lineno or 0) - 1] + (last.end_col_offset or 0)

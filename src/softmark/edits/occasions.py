@@ -1,7 +1,7 @@
 """Proposes changes that make a function wrong only sometimes: at one size, in one mode, in a later call, by its state.
 
-The answer is a percent off while the condition holds. So nothing but a call that meets the condition, and a comparison
-of its values, finds the change.
+The answer is a percent off while the condition holds. So only a test that meets the condition and compares values finds
+the change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BATCHES = ("for no batch dimension", "for one batch dimension", "for two batch 
 
 
 def occasions(scope: Scope) -> Iterator[TreeChange]:
-    """Yield the changes of a function's last statement, if that returns a value."""
+    """Yield changes of a function's last statement, if it returns a value."""
     answer = scope.body[-1] if scope.body else None
     if not isinstance(answer, ast.Return) or answer.value is None:
         return
@@ -54,7 +54,7 @@ def _conditions(scope: Scope) -> Iterator[tuple[str, str]]:
 
 
 def _with_state(scope: Scope, answer: ast.Return, value: ast.expr) -> Iterator[TreeChange]:
-    """Yield functions that are wrong from the second call on, or return what they have returned before."""
+    """Yield functions that are wrong from the second call on, or that return an earlier answer again."""
     owner = "self" if scope.is_method else scope.name
     counted = f'{owner}.calls = getattr({owner}, "calls", 0) + 1'
     yield TreeChange.to("in a second call", answer, f"{counted}\n{_if(f'{owner}.calls > 1', value, 0)}")
@@ -68,7 +68,7 @@ def _with_state(scope: Scope, answer: ast.Return, value: ast.expr) -> Iterator[T
 
 
 def _if(condition: str, value: ast.expr, number: int) -> str:
-    """Return a statement that returns a value that is off under a condition; of several values one of them is."""
+    """Return a statement whose returned value is off under a condition; of several values only one is off."""
     elements = value.elts if isinstance(value, ast.Tuple) else [value]
     single = [index for index, element in enumerate(elements) if not isinstance(element, ast.Tuple)]
     chosen = single[number % len(single)] if single else 0
@@ -78,7 +78,7 @@ def _if(condition: str, value: ast.expr, number: int) -> str:
 
 
 def _tensors(scope: Scope) -> list[str]:
-    """Return the parameters that are tensors, and still have the value of the call at the end of the function."""
+    """Return the parameters that are tensors and are not assigned anew in the function."""
     return [name for name, type in scope.parameters.items() if type in ("torch.Tensor", "Tensor")
             and name not in _renewed(scope)]  # fmt: skip
 
@@ -88,7 +88,7 @@ def _renewed(scope: Scope) -> set[str]:
 
 
 def _batched(scope: Scope) -> list[tuple[str, int]]:
-    """Return the tensors that may have batch dimensions, as the docstring says, with the number of their other axes."""
+    """Return the tensors that may have batch dimensions by the docstring, each with the number of its other axes."""
     doc = (ast.get_docstring(scope.function) or "").partition("returns")[0]
     shapes = re.findall(r"((?:\w+, )*\w+): \(…(?:, )?([^()]*)\)", doc)
     axes = {

@@ -1,7 +1,7 @@
-"""Proposes changes of expressions: a term, operator, number, axis, argument, call, variable or order that is another.
+"""Proposes changes of expressions: another term, operator, number, axis, argument, call, variable or order.
 
-Each operator gets one node and yields what else a student may write in its place. It knows nothing of types: a change
-that cannot run is found when it is run.
+Each operator gets one node and yields other code that a student may write in its place. It knows nothing of types: a
+change that cannot run is found when it is run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from softmark.edits.scopes import Scope, TreeChange, called, number_in, parsed, 
 
 _OF_AXES = {"transpose", "unsqueeze", "squeeze", "flip", "permute", "movedim", "swapaxes"}
 _AT_MOST = 2
-"""Other variables that are tried in the place of one."""
+"""The number of other variables that are tried in the place of one."""
 
 Changes = Iterator[TreeChange]
 
@@ -93,7 +93,7 @@ def _choices(node: ast.IfExp, scope: Scope) -> Changes:
 def _other_numbers(node: ast.Constant | ast.UnaryOp, value: float, scope: Scope) -> Changes:
     above = scope.parent(node)
     if isinstance(above, ast.UnaryOp) and number_in(above) is not None:
-        return  # the number with its sign is tried
+        return  # the number is changed together with its sign
     kind, others = "number", [2 * value, value / 2] if value else [1.0]
     if isinstance(value, int):
         others = [value + 1, value - 1]
@@ -164,7 +164,7 @@ def _keys(scope: Scope) -> list[str]:
 
 
 def _is_method(node: ast.Call, scope: Scope) -> bool:
-    """Return whether a method of a value is called, and not a function of a module."""
+    """Return whether a call is one of a value's method, and not of a module's function."""
     if not isinstance(node.func, ast.Attribute):
         return False
     owner: ast.expr = node.func.value
@@ -228,13 +228,13 @@ def _variables(node: ast.Name, scope: Scope) -> Changes:
 
 
 def _may_replace(other: str, name: str, scope: Scope) -> bool:
-    """Return whether one variable is easily taken for the other: parameters of one type, or no parameters."""
+    """Return whether one variable is easily confused with another: both are parameters of one type, or one is none."""
     types = scope.parameters
     return name not in types or other not in types or types[name].split(" |")[0] == types[other].split(" |")[0]
 
 
 def _neighbours(one: str, names: Sequence[str]) -> list[str]:
-    """Return the other names that stand next to one, the nearest first."""
+    """Return the names nearest to one in a list, the nearest first."""
     if one not in names:
         return list(names[:_AT_MOST])
     place = names.index(one)

@@ -1,4 +1,4 @@
-"""Looks at one function as the operators do: which node is inside which, and which names are known where."""
+"""Describes one function for the operators: which node is inside which, and which names are known at a statement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INNER_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef
 
 @dataclass(frozen=True)
 class TreeChange:
-    """A change of a syntax tree: these nodes in the place of one, or of the statements from one to another."""
+    """A change of a syntax tree: new nodes in the place of one node, or of several statements in a row."""
 
     kind: str
     node: ast.expr | ast.stmt
@@ -30,7 +30,7 @@ class TreeChange:
 
     @classmethod
     def to(cls, kind: str, node: ast.expr | ast.stmt, text: str) -> TreeChange:
-        """Return the change to what this text says."""
+        """Return the change that replaces a node by the code in this text."""
         return cls(kind, node, ast.parse(text).body if isinstance(node, ast.stmt) else [parsed(text)])
 
 
@@ -51,7 +51,7 @@ def called(node: ast.Call) -> str:
 
 
 def number_in(node: ast.AST) -> int | float | None:
-    """Return the number that is written there, with its sign; None for anything else."""
+    """Return the number that a node consists of, with its sign; None for any other node."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = number_in(node.operand)
         return -inner if inner is not None else None
@@ -81,11 +81,11 @@ class Scope:
                         self._places[child] = parent, field, index
 
     def parent(self, node: ast.AST) -> ast.AST:
-        """Return the node that a node of this function is a part of."""
+        """Return the parent of a node of this function."""
         return self._places[node][0]
 
     def role(self, node: ast.AST) -> str:
-        """Return as what a node belongs to its parent: `left`, `args`, `slice`, …"""
+        """Return the field of its parent that a node is in: `left`, `args`, `slice`, …"""
         return self._places[node][1]
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -102,7 +102,7 @@ class Scope:
 
     @cached_property
     def parameters(self) -> dict[str, str]:
-        """The parameters without self, each with its annotation; an empty text for none."""
+        """The parameters without self, each with its annotation, or with an empty text."""
         arguments = self.function.args
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         return {
@@ -115,12 +115,12 @@ class Scope:
         return [name for name, annotation in self.parameters.items() if word in annotation]
 
     def written(self) -> Iterator[ast.AST]:
-        """Yield what a student writes, in the order of the text: defaults and statements, not docstring and types."""
+        """Yield the nodes that a student writes, in the order of the text: defaults and statements, no docstring."""
         yield from self.expressions_in([*self.function.args.defaults, *filter(None, self.function.args.kw_defaults)])
         yield from self.expressions_in(self.body)
 
     def expressions_in(self, nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-        """Yield these nodes and those inside; not the words of an error or of a text, and no annotation."""
+        """Yield these nodes and the nodes inside, except those inside a `raise` or an f-string, and annotations."""
         for node in nodes:
             yield node
             if isinstance(node, ast.Raise | ast.JoinedStr):
@@ -142,7 +142,7 @@ class Scope:
         return list(dict.fromkeys([*self.parameters, *(name.id for name in stored if name.id != "_")]))
 
     def known_at(self, node: ast.stmt) -> set[str]:
-        """Return the variables that have a value before a statement; in a loop, those of the loop, too."""
+        """Return the variables that have a value before a statement; in a loop, also those that the loop sets."""
         first = node.lineno
         above: ast.AST = node
         while above is not self.function:
@@ -160,7 +160,7 @@ class Scope:
 
     @staticmethod
     def stored_in(node: ast.AST) -> set[str]:
-        """Return the variables that a statement gives a value."""
+        """Return the variables that a statement sets."""
         return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Holds what operators of repairs work with: a proposed change, and the functions of a submission by name."""
+"""Defines what operators of repairs work with: a proposed change, and the functions and variables of a submission."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 from softmark.edits.scopes import FunctionNode, Scope
 
 _NEAR, _ALIKE, _UNUSED = 5, 3, 3
-"""Variables that are tried in the place of one: some that get their values near it, of a similar name, not used."""
+"""The numbers of variables that are tried in the place of one: set near it, of similar names, unused."""
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Written = Callable[[ast.AST], str]
 """Returns an expression as the student has written it."""
@@ -19,7 +19,7 @@ Written = Callable[[ast.AST], str]
 
 @dataclass(frozen=True)
 class RepairChange:
-    """A change of a syntax node, as a text in which `{}` stands for the node itself as it is written."""
+    """A change of a syntax node: its new text, in which `{}` may stand for the student's text of the node."""
 
     kind: str
     node: ast.expr | ast.stmt
@@ -29,9 +29,9 @@ class RepairChange:
     end: ast.stmt | None = None
     """The last statement that is replaced; None for only one."""
     around: bool = False
-    """True if `words` has `{}` in it."""
+    """True if `words` contains `{}`."""
     others: tuple[tuple[ast.expr, str], ...] = ()
-    """Further places behind it, each with its new text."""
+    """Further nodes after this one, each with its new text."""
 
     @property
     def last(self) -> ast.expr | ast.stmt:
@@ -44,13 +44,13 @@ class RepairChange:
 
     @classmethod
     def several(cls, kind: str, places: Sequence[tuple[ast.expr, str]]) -> RepairChange:
-        """Return one slip in several places, which follow each other, each with its new text."""
+        """Return one slip in several places, each with its new text. The places are in the order of the text."""
         (node, words), *others = places
         return cls(kind, node, words, others=tuple(others))
 
     @classmethod
     def wrapped(cls, kind: str, node: ast.expr, words: str) -> RepairChange:
-        """Return a change that puts something around an expression, which stands for `{}`."""
+        """Return a change that puts something around an expression. `{}` in `words` stands for the expression."""
         return cls(kind, node, words, around=True)
 
 
@@ -61,10 +61,10 @@ class OwnFunctions:
         self.nodes = nodes
 
     def reached(self, functions: Sequence[str], others: Collection[str]) -> list[str]:
-        """Return the definitions of these functions, then those that they use and that belong to no other part."""
+        """Return the definitions of these functions, then those that they use, except those of other parts."""
         foreign = {name.partition(".")[0] for name in others}
         found = [name for name in dict.fromkeys(name.partition(".")[0] for name in functions) if name in self.nodes]
-        for name in found:  # it grows meanwhile
+        for name in found:  # the list grows inside the loop
             used = [node.id for node in ast.walk(self.nodes[name]) if isinstance(node, ast.Name)]
             found += [
                 one for one in dict.fromkeys(used) if one in self.nodes and one not in found and one not in foreign
@@ -72,7 +72,7 @@ class OwnFunctions:
         return found
 
     def used(self, definitions: Collection[str], others: Collection[str]) -> list[str]:
-        """Return the functions and classes of other parts that these definitions use, or of which they hold methods."""
+        """Return the functions and classes of other parts that these definitions use, or whose methods they define."""
         read = {node.id for name in definitions for node in ast.walk(self.nodes[name]) if isinstance(node, ast.Name)}
         return [name for name in dict.fromkeys(other.partition(".")[0] for other in others)
                 if name in read or name in definitions]  # fmt: skip
@@ -111,7 +111,7 @@ class Names:
         return [name for name in self._scope.variables if name in self._known[statement]]
 
     def near(self, node: ast.Name) -> list[str]:
-        """Return the variables that are easily taken for one: unused and similar names, and those that come near it."""
+        """Return the variables that are easily confused with one: unused ones, similar names, and those set near it."""
         known = [name for name in self.known_at(node) if name != node.id]
         if getattr(self._scope.parent(node), "attr", "") in ("shape", "size"):
             return known
@@ -134,12 +134,12 @@ class Names:
 
     @cached_property
     def tensors(self) -> list[str]:
-        """The parameters that are tensors, or may be because their type is not written."""
+        """The parameters that are tensors, or that may be tensors because they have no annotation."""
         return [name for name, type in self._scope.parameters.items() if "Tensor" in type or not type]
 
     @cached_property
     def sizes(self) -> set[str]:
-        """The variables that are sizes: parameters that are integers, and what is read off a shape."""
+        """The variables that are sizes: integer parameters, and variables that are read from a shape."""
         found = {name for name, annotation in self._scope.parameters.items() if annotation == "int"}
         for node in ast.walk(self._scope.function):
             if isinstance(node, ast.Assign) and _reads_sizes(node.value):

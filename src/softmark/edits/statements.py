@@ -1,4 +1,4 @@
-"""Proposes changes of statements: a line that is missing, a branch that is skipped, a step too many, another order."""
+"""Proposes changes of statements: a missing line, a skipped branch, a superfluous step, another order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOO_MANY = (
     ("other dtype", "{}.double()"),
 )
 _OF_INPUTS = ("detached", "other dtype")
-"""Steps that change nothing where no tensor is given: there the function chooses its precision."""
+"""Steps that are no mistake in a function without tensors among its parameters: it chooses its precision itself."""
 _NEW = {"arange", "zeros", "ones", "empty", "new_zeros", "new_ones", "new_empty", "full", "eye"}
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
 
@@ -50,7 +50,7 @@ def _calls_super(node: ast.stmt) -> bool:
 
 
 def _looped(node: ast.stmt) -> Iterator[TreeChange]:
-    """Yield loops with a round too few at either end, and in the other direction."""
+    """Yield loops without their first or last round, and in the other direction."""
     if not isinstance(node, ast.For):
         return
     for kind, words in (
@@ -63,7 +63,7 @@ def _looped(node: ast.stmt) -> Iterator[TreeChange]:
 
 
 def _with_a_step_too_many(node: ast.stmt, scope: Scope) -> Iterator[TreeChange]:
-    """Yield values that are assigned or returned with a step too many, and values of which no gradient knows."""
+    """Yield assigned or returned values with one step too many, or detached from their gradients."""
     if not isinstance(node, ast.Assign | ast.Return) or node.value is None:
         return
     for value in node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]:
@@ -79,7 +79,7 @@ def _with_a_step_too_many(node: ast.stmt, scope: Scope) -> Iterator[TreeChange]:
 
 
 def _makes_new(value: ast.expr) -> set[str]:
-    """Return the functions by which a value is made of sizes only: it has no sign and no gradient to lose."""
+    """Return the functions that make a value from sizes alone. Such a value has no gradient to lose."""
     called = [node.func for node in ast.walk(value) if isinstance(node, ast.Call)]
     return {function.attr for function in called if isinstance(function, ast.Attribute)} & _NEW
 
@@ -94,7 +94,7 @@ def _blocks(scope: Scope) -> Iterator[list[ast.stmt]]:
 
 
 def _exchanged(block: list[ast.stmt], scope: Scope) -> Iterator[TreeChange]:
-    """Yield two lines in the other order, where the first one gives a variable a new value and the second reads it."""
+    """Yield two lines in the other order, if the first one gives a variable a new value and the second reads it."""
     for first, second in pairwise(block):
         if isinstance(first, _SIMPLE) and isinstance(second, _SIMPLE):
             renewed = scope.stored_in(first) & scope.known_at(first)

@@ -1,4 +1,4 @@
-"""Proposes repairs in which something stands in the place of something else: an axis, function, variable or order.
+"""Proposes repairs that replace something: an axis, a function, a variable or an order.
 
 These are the repairs that no operator of mutants makes in reverse, because mutants try fewer neighbours.
 """
@@ -58,7 +58,7 @@ def _axes(node: ast.expr, scope: Scope, names: Names) -> Iterator[RepairChange]:
 
 
 def _several_axes(node: ast.keyword, scope: Scope, names: Names) -> Iterator[RepairChange]:
-    """Yield one axis in the place of several."""
+    """Yield a single axis in the place of a tuple of axes."""
     if node.arg in AXIS_WORDS and isinstance(node.value, ast.Tuple):
         for axis in _AXES:
             yield RepairChange("axis", node.value, str(axis))
@@ -147,7 +147,7 @@ def _functions(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairCha
 
 
 def _argument(node: ast.Call) -> ast.expr | None:
-    """Return what a function of one value is called with, be it as a method."""
+    """Return the argument of a function of one value; for a method, its object."""
     if node.args:
         return node.args[0]
     return node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -255,9 +255,9 @@ def _operators(node: ast.BinOp, scope: Scope, names: Names) -> Iterator[RepairCh
 
 
 def _of_operator(node: ast.BinOp, other: type[ast.operator], scope: Scope) -> str:
-    """Return the kind of a change of an operator. What comes to the same in another line is not as likely.
+    """Return the kind of a change of an operator: a less likely one if a change of a variable's own line does the same.
 
-    A variable that is divided by and not multiplied with may itself be the inverse of what it should be.
+    If a variable is multiplied where the formula divides, the variable itself may be the inverse of the right one.
     """
     pairs = ({ast.Mult, ast.Div}, {ast.Add, ast.Sub})
     local = any(isinstance(side, ast.Name) and side.id not in scope.parameters for side in (node.left, node.right))

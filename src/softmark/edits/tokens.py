@@ -1,4 +1,4 @@
-"""Splits Python text into tokens, so that old text is found whatever its spaces, comments and line breaks are.
+"""Splits Python text into tokens, so that spaces, comments and line breaks do not matter when old text is searched.
 
 Python's own `tokenize` refuses pieces of programs, such as `softmax(s,`. Old text is usually such a piece.
 """
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PythonToken:
-    """A token, and where it stands in its text."""
+    """A token, with its place in the text."""
 
     text: str
     start: int
@@ -37,12 +37,12 @@ class PythonToken:
 
 @lru_cache(maxsize=4096)
 def tokens_of(text: str) -> tuple[PythonToken, ...]:
-    """Return the tokens of a text, or of a piece of one, without comments, spaces and line breaks."""
+    """Return the tokens of a piece of Python text, without comments, spaces and line breaks."""
     return tuple(
         PythonToken(found[0], found.start(), found.end()) for found in _TOKEN.finditer(text) if found["skipped"] is None
     )
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return the tokens' texts. Two texts with the same words are the same program, but for its line breaks."""
+    """Return the texts of the tokens. Texts with the same words differ at most in spaces, comments and line breaks."""
     return tuple(token.text for token in tokens_of(text))

@@ -264,7 +264,8 @@ def _causes(causes: Sequence[Cause]) -> Iterable[Sentence]:
 
 
 def _code(frames: Sequence[CodeLine]) -> Iterable[CodeLine]:
-    for frame in frames[-MOST_FRAMES:]:
+    """Yield the innermost lines, each once: a recursion passes through the same line many times."""
+    for frame in list(dict.fromkeys(frames))[-MOST_FRAMES:]:
         text = cut(one_line(message(frame.text)), MOST_BYTES_OF_CODE)
         yield CodeLine(cut(one_line(message(frame.file)), MOST_BYTES_OF_CODE), frame.line, "", text)
 

@@ -1,4 +1,4 @@
-"""Puts expected lines and those that came below each other: equal lines once, others with a sign before them."""
+"""Writes expected and actual lines below each other: equal lines once, the others with a sign before them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEGEND = "- expected, + got"
 
 
 class SignedLine(NamedTuple):
-    """A line with the sign that says whose it is."""
+    """A line with the sign of its side."""
 
     sign: str
     text: str
@@ -34,7 +34,7 @@ def rows(lines: Lines) -> list[SignedLine]:
 
 
 def _shown(line: str) -> str:
-    """Return a line as it is shown. Spaces at its ends would be lost in most layouts."""
+    """Return a line as it is shown. Spaces at its ends are made visible, because most layouts would drop them."""
     inside = line.strip(" ")
     if not inside:
         return "·" * len(line)

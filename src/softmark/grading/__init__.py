@@ -1,7 +1,7 @@
 """Grades one submission with the hidden tests.
 
-In: the files of a submission, the collected tests, a sandbox. Out: what came of each test, with a share of its points.
+In: the files of a submission, the collected tests, a sandbox. Out: the result of each test, with a share of its points.
 
-`grade.py` goes from part to part and from case to case, `session.py` holds the student's process, `student.py` is the
-fixture of this name, `pytest_runner.py` runs a test inside of pytest.
+`grade.py` goes from part to part and from case to case, `session.py` holds the student's process, `student.py` defines
+the fixture `student`, `pytest_runner.py` runs a test inside of pytest.
 """

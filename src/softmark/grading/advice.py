@@ -1,7 +1,8 @@
 """Says in plain words why a student's code raised an exception, and what the student can do next. Trusted side.
 
-A worker claims which exception it was, what it said and which libraries it passed through. The claim only chooses among
-the sentences here. A name or a path is put into a sentence only if the student's own line, as it was handed in, has it.
+A worker names the exception, its message and the libraries that it passed through. This may be false, so it only
+chooses among the sentences here. A name or a path is put into a sentence only if the student's own line, as it was
+handed in, contains it.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ _NOT_A_FILE = ("FileNotFoundError", "NotADirectoryError", "IsADirectoryError", *
 
 @dataclass(frozen=True)
 class Scene:
-    """An exception of the student's, and what the trusted side knows about the place it came from."""
+    """An exception of the student's, with the facts that the trusted side knows about its place."""
 
     raised: Raised
     handed: SubmittedFiles
     lacking: Callable[[str], str]
-    """Returns, for a name, why the notebook's cell that was to define it did not."""
+    """A function that returns, for a name, why the notebook's cell did not define it."""
     packages: Collection[str]
-    """Libraries that grading has, even if this machine lacks them."""
+    """The libraries that students may import, even if this machine lacks them."""
     loading: bool
-    """True if the file was being loaded; otherwise a test called a function."""
+    """True if the exception came while the file was loaded; False if it came in a call of a test."""
 
     @property
     def frame(self) -> Frame | None:
@@ -60,7 +61,7 @@ class Scene:
         return not set(modules).isdisjoint(self.raised.notes)
 
     def or_else(self, instead: str) -> str:
-        """Return the advice to write `instead`. While the file is loaded, it is not to run this."""
+        """Return the advice to write `instead`; while the file is loaded, the advice not to run this line then."""
         if not self.loading:
             return instead
         within = len(self.raised.frames) > 1
@@ -69,7 +70,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Advice:
-    """One sentence, and the line that it is about if that is not the line that raised."""
+    """One sentence. `frame` is the line that it is about, if another line raised."""
 
     fact: str
     frame: Frame | None = None
@@ -83,10 +84,10 @@ def advised(
     loading: bool = False,
     asked: Sequence[Call] = (),
 ) -> StudentFailure:
-    """Return the failure with a sentence that names the cause and the next step, if the cause is a known one.
+    """Return the failure with a sentence that names the cause and the next step, if the cause is known.
 
-    Of another exception, the sentence has the library's own message, as far as a student may read it. `asked` are the
-    calls of the test.
+    Otherwise the sentence repeats the library's own message, as far as a student may read it. `asked` are the calls of
+    the test.
     """
     if loading and failure.category is Category.TIMEOUT:
         instead = f"make a function of what takes so long, or move it under {MAIN_GUARD}"
@@ -105,7 +106,7 @@ def advised(
 def _with_message(
     failure: StudentFailure, raised: Raised, handed: SubmittedFiles, asked: Sequence[Call]
 ) -> StudentFailure:
-    """Return the failure with the message of a library's exception, if it has no other words."""
+    """Return the failure with the message of the library's exception, if its sentence names only the exception."""
     if failure.fact != named_only(raised):
         return failure
     said = library_message(raised, handed, asked)
@@ -114,7 +115,7 @@ def _with_message(
 
 
 def _found(scene: Scene) -> Iterator[Advice]:
-    """Return every advice that fits, the most telling first."""
+    """Yield every piece of advice that fits, the most specific first."""
     for cause in _CAUSES:
         found = cause(scene)
         if found is not None:
@@ -129,14 +130,14 @@ def _unreadable(scene: Scene) -> Advice | None:
     if said is not None:
         return Advice(said[0], Frame(scene.frame.file, said[1], "", ""))
     if scene.frame.file in scene.handed.cells:
-        return None  # where Python's own words are shown with the place
+        return None  # for a notebook's cell, Python's own words are shown with the place
     return Advice(
         f"has a line that is not valid Python {PYTHON}, which is used here: check this line and the one above"
     )
 
 
 def _debugger(scene: Scene) -> Advice | None:
-    """Return the advice on a debugger. It stops at the line after its call, so the call is looked for."""
+    """Return the advice on a debugger. A debugger stops at the line after its call, so search for the call."""
     if scene.raised.cls != "BdbQuit" or scene.frame is None:
         return None
     lines = scene.handed.lines(scene.frame.file)[: scene.frame.line]
@@ -153,7 +154,7 @@ def _keyboard(scene: Scene) -> str | None:
 
 
 def _name(scene: Scene) -> str | None:
-    """Return the advice on a name that is looked up and not there."""
+    """Return the advice on a name that is not defined."""
     if scene.raised.cls not in ("NameError", "UnboundLocalError"):
         return None
     return missing_name(scene.raised, scene.line, scene.handed, scene.lacking)
@@ -200,7 +201,7 @@ def _network(scene: Scene) -> str | None:
 
 
 def _file(scene: Scene) -> str | None:
-    """Return the advice on a file that is not there, or that must not be touched."""
+    """Return the advice on a file that does not exist, or that may not be read or written."""
     message = scene.raised.message
     path = _PATH.search(message)
     if path is None and scene.raised.cls == "FileNotFoundError":  # some libraries have words of their own

@@ -1,9 +1,9 @@
-"""Counts what a student's code asks its stand-ins, and keeps what the reference has answered.
+"""Counts the questions of a student's code to its stand-ins, and keeps the reference's answers.
 
 The tests ask every submission the same. So a later part that is right asks its stand-ins exactly what the reference
-asks, and a question of one submission is most often one of the next, too. A kept value is found by the function that is
-asked and a digest of the whole question. Bytes are counted, roughly. Beyond `MOST_BYTES` the values that were not used
-for longest are forgotten.
+asks, and most questions of one submission come again in the next. A kept answer is found by the function that is asked
+and a digest of the whole question. Bytes are counted roughly. Beyond `MOST_BYTES` the answers that were not used for
+longest are forgotten.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ MOST_BYTES = 8_000_000
 LARGEST = 500_000
 """A value of more bytes than this is not kept."""
 OF_A_USE = 500
-"""Bytes that it takes to keep a use, its key included."""
+"""The bytes that a kept use takes, with its key."""
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 _SMALL = 16
-"""Sizes up to this are never too large."""
+"""Sizes up to this are always allowed."""
 
 
 @dataclass
 class Use:
-    """The use that a call makes of earlier functions, or may make of them."""
+    """The use that a call makes of earlier functions, or the use that it may make of them."""
 
     calls: int = 0
     gradients: int = 0
@@ -40,7 +40,7 @@ class Use:
 
     @classmethod
     def of(cls, ask: Ask) -> Use:
-        """Return the use that a question makes, without its answer."""
+        """Return the use that a question makes. Its answer is not counted."""
         use = cls(calls=ask.cotangents is None, gradients=ask.cotangents is not None)
         use.note(ask.args, ask.kwargs, ask.cotangents)
         if ask.of is not None:
@@ -81,14 +81,14 @@ class AnswerMemory:
         self.bytes = 0
 
     def find(self, key: Hashable) -> object:
-        """Return the value of a key, and note that it was used; None if there is none."""
+        """Return the value of a key, and note that it was used; None if the key is not known."""
         if key not in self._values:
             return None
         self._values.move_to_end(key)
         return self._values[key][0]
 
     def keep(self, key: Hashable, value: object, size: int) -> None:
-        """Keep a value of so many bytes, unless its key is None or it is too large."""
+        """Keep a value of this size in bytes, unless its key is None or it is too large."""
         if key is None or key in self._values or size > LARGEST:
             return
         self._values[key] = value, size

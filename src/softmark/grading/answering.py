@@ -1,17 +1,16 @@
-"""Answers what the stand-ins of earlier parts ask while a later part is judged, with the reference.
+"""Answers the questions of stand-ins for earlier parts with the reference, while a later part is judged.
 
 A student's process may ask anything, so each question is bounded before it is answered:
 
-* It may name the functions for which the worker has stand-ins, and no others.
-* The reference makes the same call here, with its functions of the same names counted. All questions of the call may
-  have four times the calls and the bytes that these had. Gradients are answered only where the reference asked for
-  some, or where the test itself wants gradients. Without that, a later part that asks for a derivative by hand could
-  get it from here.
-* Numbers that may be sizes (integers, lengths of axes) may be four times the largest that were seen in that call. So no
+* It may name only functions for which the worker has stand-ins.
+* The reference makes the same call here, and the uses of its functions of these names are counted. All questions of the
+  call together may have four times these calls and bytes. Gradients are answered only if the reference needed some, or
+  if the test itself wants gradients. Otherwise, a later part that must derive something by hand could ask for it here.
+* Numbers that may be sizes (integers, lengths of axes) may be four times the largest in the reference's call. So no
   question takes much more memory or time than the reference's own.
 
-What is answered is what a right earlier part would give, and no more: an answer can help only where the reference, too,
-builds on it. A question beyond these bounds is the submission's failure.
+An answer is what a right earlier part would give, so it can help only if the reference, too, builds on that part. A
+question beyond these bounds is the submission's failure.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from softmark.verdict.plant import planted
 from softmark.verdict.values import map_tensors, size_of
 
 _TIMES = 4
-"""A call may ask for so many times what the reference's own functions were asked for."""
+"""A call may ask for this many times the use that the reference makes of its own functions."""
 _EXCEPTIONS = (ValueError, TypeError, IndexError, KeyError, NotImplementedError, AssertionError, ArithmeticError)
 
 
@@ -57,22 +56,22 @@ class Answering:
         self._mirror = SubmissionModule(reference, Guard(()))
         self._needed, self._allowed, self._used = Use(), Use(), Use()
         self.asked: set[str] = set()
-        """The names that were asked for since `begin`."""
+        """The names of functions that were asked since `begin`."""
 
     @property
     def stand_ins(self) -> tuple[StandIn, ...]:
-        """The functions and classes in whose place the worker puts stand-ins."""
+        """The descriptions of the stand-ins that the worker needs."""
         return tuple(_stand_in(name, target) for name, target in self._targets.items())
 
     def begin(self) -> None:
-        """Begin a test: forget what was asked, and the objects of the last one."""
+        """Begin a test: forget the questions and the objects of the last one."""
         self.asked = set()
         self._mirror.forget_handles()
 
     def expect(self, call: Call, lent: Mapping[str, Lent], frame: bytes) -> None:
-        """Have the reference make a call of the test, to know what the student's code may ask for in it.
+        """Have the reference make a call of the test, to know how much the student's code may ask in it.
 
-        What is known of the same call of an earlier submission is not found out again. `frame` is the packed call.
+        The result is kept for the same call to later submissions. `frame` is the packed call.
         """
         self._used = Use()
         key = self._key(call, lent, frame)
@@ -83,7 +82,7 @@ class Answering:
         self._allowed = allowed
 
     def _key(self, call: Call, lent: Mapping[str, Lent], frame: bytes) -> tuple[Any, ...] | None:
-        """Return all that the use in a call depends on; None for a call that gets, makes or changes an object."""
+        """Return a key of all that a call's use depends on; None for a call that gets, makes or changes an object."""
         target = vars(self._mirror.module).get(call.target) if isinstance(call.target, str) else None
         of_objects = any(type(value) is Handle for value in (*call.args, *call.kwargs.values()))
         if lent or of_objects or type(target) is not FunctionType or call.method is not None:
@@ -100,7 +99,7 @@ class Answering:
         with planted(self._counted), _seeded(call.id):
             try:
                 perform(self._mirror, plainly)
-            except Exception:  # a test may expect an exception; what was needed until then may be asked for
+            except Exception:  # a test may expect an exception; the uses until then are allowed
                 self._needed.calls += 1
         needed, calls = self._needed, max(self._needed.calls, 1)
         gradients = calls if call.how == "vjp" else needed.gradients
@@ -108,7 +107,7 @@ class Answering:
         return Use(_TIMES * calls, _TIMES * gradients, _TIMES * most, _TIMES * needed.largest)
 
     def answer(self, ask: Ask, number: int) -> Answered:
-        """Return the answer to a question. Raise StudentFailure if nothing like it may be asked."""
+        """Return the answer to a question. Raise StudentFailure if it may not be asked."""
         target = self._targets.get(ask.name)
         if target is None:
             raise failure_texts.malformed("it asks for a function that has no stand-in")
@@ -143,7 +142,7 @@ class Lending:
         return name in self._lent
 
     def answer(self, ask: Ask, number: int) -> Answered:
-        """Return what a lent function gives. Raise StudentFailure if it was called too often."""
+        """Return the answer of a lent function. Raise StudentFailure if it was called too often."""
         self._calls[ask.name] += ask.cotangents is None
         lent, calls = self._lent[ask.name], self._calls[ask.name]
         if calls > lent.calls:
@@ -167,13 +166,13 @@ def _answered(target: Any, ask: Ask, number: int, seed: int) -> Answered:
         try:
             value = _value(target, ask)
             wire.pack(value)
-        except Exception as error:  # over arguments that are not made for it
+        except Exception as error:  # the arguments may be wrong for the function
             return Answered(raised=_name_of(error), id=number)
     return Answered(value, id=number)
 
 
 def _may_ask(target: Any) -> bool:
-    """Return whether there can be a stand-in: for a function, or for a class of modules."""
+    """Return whether a stand-in is possible: for a function, or for a class of modules."""
     return type(target) is FunctionType or (isinstance(target, type) and issubclass(target, nn.Module))
 
 
@@ -191,7 +190,7 @@ def _methods(cls: type) -> list[str]:
 
 
 def _counted(target: Any, use: Callable[[], Use]) -> Any:
-    """Return a function or class of the reference that counts its use in what `use` gives at that time."""
+    """Return a function or class of the reference that adds its uses to the Use that `use` returns at that time."""
 
     def counted(function: Callable[..., Any], state: Callable[[Any], Any] = lambda args: None) -> Callable[..., Any]:
         def counting(*args: Any, **kwargs: Any) -> Any:
@@ -221,7 +220,7 @@ def _state_of_first(args: Sequence[Any]) -> Any:
 
 
 def _value(target: Any, ask: Ask) -> Any:
-    """Return what the reference gives for a question."""
+    """Return the reference's answer to a question: a value, gradients, or the state of a new object."""
     inputs = [ask.args, ask.kwargs, ask.of.state if ask.of is not None else {}]
     if isinstance(target, type) and not ask.method:
         return _new(target, ask.args, ask.kwargs)
@@ -243,7 +242,7 @@ def _value(target: Any, ask: Ask) -> Any:
 
 
 def _called(target: Any, ask: Ask) -> Any:
-    """Return the value of a function, or of a method of an object with the state that is asked about."""
+    """Return the value of a function, or of a method of an object with the state in the question."""
     if ask.of is None or not isinstance(target, type):
         return target(*map_tensors(ask.args, _own), **map_tensors(ask.kwargs, _own))
     module = target(*ask.of.args, **ask.of.kwargs).train(ask.of.training)
@@ -257,7 +256,7 @@ def _called(target: Any, ask: Ask) -> Any:
 
 
 def _own(tensor: torch.Tensor) -> torch.Tensor:
-    """Return a tensor that may be changed: a leaf of autograd's may not."""
+    """Return a tensor that may be changed in place; a leaf of autograd is copied."""
     return tensor.clone() if tensor.requires_grad else tensor
 
 
@@ -271,14 +270,14 @@ def _new(cls: type, args: list[Any], kwargs: Mapping[str, Any]) -> dict[str, Any
 
 
 def _name_of(error: Exception) -> str:
-    """Return the name of the built-in exception that a student's code is to see."""
+    """Return the name of the built-in exception that the student's code gets."""
     return next((known.__name__ for known in _EXCEPTIONS if isinstance(error, known)), "RuntimeError")
 
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Seed what is random in the reference, and leave the random numbers of the test as they were."""
-    numbers = torch.default_generator  # torch.manual_seed looks for every kind of device, for a millisecond
+    """Seed the reference's random numbers inside this block, and restore those of the test afterwards."""
+    numbers = torch.default_generator  # torch.manual_seed would look for every kind of device, which takes 1 ms
     state = numbers.get_state()
     try:
         with torch.enable_grad():

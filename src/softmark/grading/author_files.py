@@ -1,8 +1,8 @@
 """Loads the named mistakes and equivalents of a homework.
 
-Mistakes stand in `mistakes.toml` and in every file of `mistakes/`, equivalents in `equivalents.py` and `equivalents/`.
-Mistakes may be written in Python, too. The files are read in the order of their names. A file beside them can hold what
-several of them use; it is imported as `graders.<hw>.<file>`.
+Mistakes are in `mistakes.toml` and in every file of `mistakes/`, equivalents in `equivalents.py` and `equivalents/`.
+Mistakes may be written in Python, too. The files are read in the order of their names. Code that several of them use is
+in a file beside them, which is imported as `graders.<hw>.<file>`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from softmark.verdict.mistakes import Mistake, Registry, collecting
 
 
 class MistakesOnDemand(Registry):
-    """The named mistakes of a homework, imported when the first wrong answer needs them. Right work never needs them.
+    """The named mistakes of a homework, imported when the first wrong answer needs them.
 
-    If a mistake cannot be imported then, that is a fault of the grader. `softmark verify` imports them first of all.
+    If a mistake cannot be imported then, that is a fault of the grader. `softmark verify` imports them at its start.
     """
 
     def __init__(self, homework: Homework) -> None:

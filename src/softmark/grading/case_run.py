@@ -1,13 +1,13 @@
-"""Keeps what came of one run of one case of a test, and decides whose fault a failure is.
+"""Holds the outcome of one run of one case of a test, and decides whose fault a failure is.
 
-This is decided here and nowhere else:
+Only this module decides that:
 
-* `Failed` (from `agree`, a property or the student proxy) and a failing plain `assert` are the student's.
-* Everything else that a test raises is the grader's: the reference raised, a test is broken, a process could not be
-  started. A skip is the grader's, too, because a test on the fixed list must not vanish. A student must not get a zero
-  for any of these.
-* A test may stumble over an answer, though it passes with the reference. Then the failure is the student's (grade.py).
-  Otherwise a student could cause a fault of the grader, which costs no marks, by an answer that no test expects.
+* `Failed` (from `agree`, a property or `student`) and a failing plain `assert` are failures of the student's.
+* Every other exception of a test is a fault of the grader: the reference raised, a test is broken, a process could not
+  be started. So is a skip, because a test on the fixed list must not vanish. A student must not get a zero for these.
+* If a test raises another exception because of an answer, but passes with the reference, it has stumbled over the
+  answer. Then the failure is the student's (grade.py). Otherwise a student could cause a fault of the grader, which
+  costs no marks, by an answer that no test expects.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _EVASIONS = (pytest.skip.Exception, pytest.xfail.Exception)
 
 @dataclass
 class CaseRun:
-    """One run of one case of a test, with all that was raised and set in it."""
+    """One run of one case of a test, with all exceptions and values that the run has brought."""
 
     spec: TestSpec
     context: TestContext
@@ -48,32 +48,31 @@ class CaseRun:
     setters: CapturedSetters | None = None
     leaderboard_value: float | str | None = None
     raised: list[BaseException | None] = field(default_factory=list)
-    """The exception of each subtest, in order, and last that of the test itself with its fixtures; None for none."""
+    """The exception of each subtest, in order, and last the exception of the test itself; None if it passed."""
     subtests: list[str] = field(default_factory=list)
     unfit: str = ""
     """For staff: how the test stumbled over an answer. Empty if it did not, or if the answer is not to blame."""
     given: tuple[str, ...] = ()
-    """Earlier parts in whose place the reference answered."""
+    """The earlier parts for which the reference answered."""
     same_slip_as: tuple[str, ...] = ()
-    """Earlier parts whose named slip the answer repeats."""
+    """The earlier parts whose named slip the answer repeats."""
     charged: bool = False
-    """True if it earns nothing, because its part changes inputs in place."""
+    """True if the case earns nothing, because its part changes inputs in place."""
     answers: int = 0
-    """The number of answers that it has received."""
+    """The number of answers that the test has received."""
     causes: tuple[Cause, ...] | None = None
-    """The causes of the wrong answers of its test, once all tests of the part have run; None before."""
+    """The causes of the wrong answers of the test, once all tests of the part have run; None before."""
     irregular: frozenset[str] = frozenset()
-    """Codes of failures, of which no regularity is told: the wrong answers of the part are not all regular in the same
-    way."""
+    """The codes of failures whose regularity is not mentioned, because the part's failures differ in it."""
 
     @property
     def errors(self) -> list[BaseException]:
-        """All that was raised."""
+        """All exceptions."""
         return [error for error in self.raised if error is not None]
 
     @property
     def failed(self) -> bool:
-        """True if anything was raised."""
+        """True if there is an exception."""
         return bool(self.errors)
 
     @property
@@ -82,7 +81,7 @@ class CaseRun:
         return [self.settled(error.verdict) for error in self.errors if isinstance(error, Failed)]
 
     def settled(self, verdict: Verdict) -> Verdict:
-        """Return a verdict as it is told: with the causes and the regularities of the whole part."""
+        """Return a verdict as the student reads it: with the causes and the regularities of the whole part."""
         if verdict.code in self.irregular:
             verdict = verdict.without_clause()
         if self.causes is None or not verdict.diagnosed:
@@ -91,7 +90,7 @@ class CaseRun:
 
     @property
     def fault(self) -> BaseException | None:
-        """The first thing that went wrong and does not look like a failure of the student's; None if there is none."""
+        """The first exception that does not look like a failure of the student's; None if there is none."""
         faults = [error for error in self.errors if not _is_students(error)]
         try:
             _share(self)
@@ -102,14 +101,14 @@ class CaseRun:
 
     @property
     def may_be_unfit(self) -> bool:
-        """True if the fault may come of an answer. A fault of the sandbox or the machine does not."""
+        """True if an answer may have caused the fault. It cannot have caused a fault of the sandbox or the machine."""
         fault = self.fault
         if isinstance(fault, GraderFault):
             return isinstance(fault, UnsendableRequest)
         return fault is not None and not isinstance(fault, OSError | MemoryError)
 
     def forget_answers(self) -> None:
-        """Forget the student's answers, which the variables of the frames hold that an exception passed through."""
+        """Forget the student's answers. The frames that an exception passed through have them in their variables."""
         for error in self.errors:
             _let_go(error)
 
@@ -120,11 +119,11 @@ class CaseRun:
 
     @property
     def may_be_excused(self) -> bool:
-        """True if it lost marks or may yet, for inputs that were changed."""
+        """True if the case has lost marks, or may lose them because inputs were changed."""
         return self.lost_marks or bool(self.context.changed)
 
     def charge(self, failure: Failed) -> None:
-        """Have the case fail and earn nothing, whatever its test says."""
+        """Make the case fail and earn nothing, whatever its test has found."""
         self.raised[-1] = failure
         self.charged = True
 
@@ -134,9 +133,9 @@ class CaseRun:
         return self.lost_marks and any(verdict.category is not Category.ERROR for verdict in self.verdicts)
 
     def bettered(self, again: CaseRun, given: tuple[str, ...], same_slip_as: tuple[str, ...]) -> CaseRun:
-        """Return the run with what went right in another one, in which earlier parts were right.
+        """Return the better one of two runs, or a mixture of both: in the other run, earlier parts were right.
 
-        What fails in both keeps its first failure: the other one would show what the reference answered.
+        A subtest that fails in both keeps its first failure, because the second would show the reference's answers.
         """
         if again.fault is not None:
             return self
@@ -179,7 +178,7 @@ def _judged(run: CaseRun) -> CaseResult:
         for error, label in zip(run.raised, labels, strict=False)
         if error is not None
     )
-    # Fewer digits than double precision leave no room for the promised distance of a hundred tolerances.
+    # Margins are recorded in double precision only: with fewer digits, no factor of a hundred fits between them.
     checks = [check for check in run.context.checks if check.double and math.isfinite(check.ratio)]
     ratios = [(check.ratio, check.category) for check in checks]
     return CaseResult(
@@ -197,7 +196,7 @@ def _judged(run: CaseRun) -> CaseResult:
 
 
 def _share(run: CaseRun) -> Fraction:
-    """Return what the case earns: what the test set itself, else the mean of its subtests, else all or nothing."""
+    """Return the share that the case earns: what the test set, else the mean of its subtests, else all or nothing."""
     if run.charged:
         return Fraction(0)
     chosen = run.setters.share(run.spec) if run.setters is not None else None
@@ -222,13 +221,13 @@ def _is_students(error: BaseException) -> bool:
 
 
 def _worth(error: BaseException, run: CaseRun) -> Fraction:
-    """Return the share of the marks that the instructor gives in spite of a named mistake."""
+    """Return the share of the marks that a named mistake leaves."""
     causes = run.settled(error.verdict).causes if isinstance(error, Failed) else ()
     return Fraction(str(min((cause.worth for cause in causes), default=0.0)))
 
 
 def explained(error: BaseException) -> str:
-    """Return why a test could not be judged, for staff; an exception's own words may be an answer, and are cut."""
+    """Return why a test could not be judged, for staff. An exception's message may contain an answer, and is cut."""
     said = str(error)[:LONGEST_TEXT]
     if isinstance(error, _EVASIONS):
         return f"the hidden test skipped itself ({said}); a test that is on the list must run"
@@ -246,7 +245,7 @@ def not_judged(case: str, why: str, seconds: float = 0.0) -> CaseResult:
 
 def _unfit(run: CaseRun, fault: BaseException) -> CaseResult:
     """Return the failure of a case whose test stumbled over the student's answer."""
-    fact = "what your code returned does not fit what this test does with it: is it of the right type and shape?"
+    fact = "this test cannot use the answer of your code: does it have the right type and shape?"
     where = f"{type(fault).__name__}: {fault}" if run.spec.visibility == "visible" else ""
     verdict = Verdict(category=Category.TYPE, fact=fact, where=where, staff=run.unfit)
     return CaseResult(id=run.name, outcome=Outcome.FAILED, verdicts=(verdict,), seconds=run.seconds)
@@ -270,7 +269,7 @@ def _verdict_of_error(error: BaseException, subtest: str, run: CaseRun) -> Verdi
 
 
 def name_part(runs: Sequence[CaseRun], registry: Registry) -> None:
-    """Give each run of one part the causes that hold for its test, and the regularities that hold for the part."""
+    """Give each run of one part the causes that hold for its test, and the codes of failures without a regularity."""
     tests: dict[str, list[CaseRun]] = {}
     for run in runs:
         tests.setdefault(run.spec.nodeid, []).append(run)
@@ -285,7 +284,7 @@ def name_part(runs: Sequence[CaseRun], registry: Registry) -> None:
 
 
 def _causes(failed: Sequence[CaseRun], part: Sequence[CaseRun], registry: Registry) -> tuple[Cause, ...]:
-    """Return what explains these failures and is not contradicted by the rest of the part."""
+    """Return the causes that explain these failures and that the rest of the part does not contradict."""
     checks = [check for run in part for check in run.context.checks]
     raised = [expected for run in part for expected in run.context.raised]
     verdicts = [verdict for run in failed for verdict in run.verdicts]

@@ -1,7 +1,7 @@
 """Reports which cells of a notebook, or imports of a file, failed, in words for the student.
 
 The report comes from a worker, which may say anything. So a place counts only if the submission has it, and a name only
-if the homework asks for it. The text of an exception is the student's own, from before any test was run.
+if the homework asks for it. The text of an exception may be shown, because no test had run when it was raised.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BrokenCell:
 
 @dataclass(frozen=True)
 class CellReport:
-    """The report on a notebook's cells; that of a plain file is empty."""
+    """The report on a notebook's cells, or on the imports of a plain file."""
 
     handed: SubmittedFiles
     failed: tuple[BrokenCell, ...] = ()
@@ -51,7 +51,7 @@ class CellReport:
     def told(
         cls, loaded: Loaded, handed: SubmittedFiles, wanted: Sequence[str], packages: Sequence[str] = ()
     ) -> CellReport:
-        """Return a worker's report without the parts that cannot be true."""
+        """Return a worker's report without those parts that cannot be true."""
         failed = tuple(_broken(raised, handed, packages) for raised in loaded.failed)
         return cls(
             handed,
@@ -62,7 +62,7 @@ class CellReport:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences for the student, whatever the marks are."""
+        """The sentences for the student, which do not depend on the marks."""
         return (
             *(f"`{name}` is defined in {_joined(cells)}; the last one counts" for name, cells in self.several),
             *(broken.sentence for broken in self.failed),
@@ -70,9 +70,9 @@ class CellReport:
         )
 
     def behind(self, name: str) -> BrokenCell | None:
-        """Return what went wrong in the cell that defines this name, if anything did.
+        """Return the failure of the cell that defines this name, if that cell failed.
 
-        In a file that is no notebook, it is an `import *` that failed: it may have been meant to bring this name.
+        In a file that is no notebook, return the failure of an `import *`, which may have been meant to bring the name.
         """
         place = self.handed.place_of(name.partition(".")[0])
         here = [broken for broken in self.failed if place is not None and broken.frames[0].file == place[0]]
@@ -81,7 +81,7 @@ class CellReport:
         return here[0] if here else None
 
     def lacking(self, name: str) -> str:
-        """Return why a name that a cell was to define is missing, as the end of a sentence; empty if no cell failed."""
+        """Return, as the end of a sentence, why a cell did not define a name; empty if no cell failed."""
         word = re.compile(rf"\b{re.escape(name)}\b")
         for file, line in self.unset:
             if word.search(self.handed.line(file, line) or ""):
@@ -142,7 +142,7 @@ def _several(
 
 
 def _joined(cells: tuple[str, ...]) -> str:
-    """Return "cells 3, 5 and 7". Text cells have names of their own. Of many cells, only the last is named."""
+    """Return "cells 3, 5 and 7". Text cells have names of their own. If there are many cells, name only the last."""
     if len(cells) > _MOST_NAMED:
         return f"{len(cells)} cells, last in {cells[-1]}"
     plain = all(cell.startswith("cell ") for cell in cells)
@@ -151,7 +151,7 @@ def _joined(cells: tuple[str, ...]) -> str:
 
 
 def require_a_part(names: Collection[str], handed: SubmittedFiles, homework: Homework, cells: CellReport) -> None:
-    """Raise StudentFailure if the file defines no name of the homework: one reason says more than many."""
+    """Raise StudentFailure if the file defines no name of the homework, so that there is one reason for all parts."""
     wanted = homework.wanted
     if any(name in names for name in wanted):
         return

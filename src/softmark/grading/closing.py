@@ -1,4 +1,4 @@
-"""Adds to a result what is known about a submission as a whole, when its last test has run."""
+"""Completes the result of a submission when its last test has run: notes, listings, prints and times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from softmark.records.result import Excerpt, Result, not_gradable
 
 
 def not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
-    """Return the result of a submission that could not be loaded: why, and where in the student's own lines."""
+    """Return the result of a submission that could not be loaded, with the reason and the student's own lines."""
     failure = refusal.failure
     own = own_frames(failure.raised.frames, session) if failure.raised is not None else ()
     reason = f"{session.handed.main} could not be loaded: {failure.fact}"
@@ -24,7 +24,7 @@ def not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) 
 
 
 def closed(result: Result, session: StudentSession, assumed: Iterable[str], seconds: float) -> Result:
-    """Return the finished result with all that is known about the whole submission: notes, prints and times."""
+    """Return the finished result, with notes, listings, prints and times of the whole submission."""
     out, err = session.printed()
     return msgspec.structs.replace(
         result,
@@ -38,7 +38,7 @@ def closed(result: Result, session: StudentSession, assumed: Iterable[str], seco
 
 
 def _notes(result: Result, session: StudentSession) -> tuple[str, ...]:
-    """Return the notes on a notebook's cells, and how they are numbered if any is named."""
+    """Return the notes on a notebook's cells, and a note on their numbers if any cell is named."""
     notes = session.cells.notes
     verdicts = [verdict for test in result.tests for verdict in test.verdicts]
     places = [frame.file for frame in (*result.reason_frames, *(f for verdict in verdicts for f in verdict.frames))]

@@ -1,4 +1,4 @@
-"""Holds the collected tests of one homework with all that grading needs beside them: runner, mistakes, repeats."""
+"""Holds the collected tests of one homework, with the runner, the mistakes and the repeats that grading needs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Tests:
     """The cases that are run, by the node id of their test. It may lack some that were not chosen."""
     runner: PytestRunner
     name_part: Callable[[Sequence[CaseRun]], None]
-    """Gives the failed checks of one part the names of the mistakes that explain them."""
+    """A function that gives the failed checks of one part the names of the mistakes that explain them."""
     mistakes: Registry | None = None
     """The named mistakes that are tried on a wrong answer. None where worked examples name them."""
     public: bool = False
@@ -77,7 +77,7 @@ def hidden_tests(
     *,
     backwards: bool = False,
 ) -> Tests:
-    """Return the hidden tests of a homework. Raise ConfigError if the homework names what does not exist."""
+    """Return the hidden tests of a homework. Raise ConfigError if homework.toml has a name that does not exist."""
     check_names(homework)
     mistakes = MistakesOnDemand(homework)
     name = partial(name_part, registry=mistakes)

@@ -1,4 +1,4 @@
-"""Makes named mistakes of the entries of `graders/<hw>/mistakes/*.toml`: edits of the functions of the reference."""
+"""Turns the entries of `graders/<hw>/mistakes/*.toml` into named mistakes: edits of the reference's functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from softmark.verdict.mistakes import Mistake
 
 
 class EditsOfReference:
-    """Reads entries for one homework; its reference is read once for all files."""
+    """Reads entries for one homework. It reads the reference once for all files."""
 
     def __init__(self, homework: Homework) -> None:
         self._homework = homework
@@ -27,7 +27,7 @@ class EditsOfReference:
         self._seen: dict[Any, MistakeEntry] = {}
 
     def mistakes(self, file: Path) -> Iterator[Mistake]:
-        """Yield the named mistakes of a file. Raise ConfigError with the line of an entry that cannot be one."""
+        """Yield the named mistakes of a file. Raise ConfigError with the line of a wrong entry."""
         for entry in entries_of(file):
             try:
                 edits = tuple(self._edited(name, entry) for name in entry.targets)

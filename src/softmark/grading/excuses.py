@@ -1,13 +1,13 @@
 """Judges a failed case of a later part once more, as if the parts that it builds on were right.
 
-Each part is graded by itself. What fails is run again in a fresh worker, in which the reference answers for the earlier
-functions (answering.py), and in which an answer may repeat a named slip that has cost marks in an earlier part. What is
-right then has its marks. No value that the student's earlier functions give is used, so there is nothing to gain by
-what they answer.
+Each part is graded by itself. A failed case is run again in a fresh worker, in which the reference answers for the
+earlier functions (answering.py), and in which an answer may repeat a named slip that has cost marks in an earlier part.
+If the case passes then, it gets its marks. No value of the student's earlier functions is used, so a student gains
+nothing by what they answer.
 
-Only earlier parts that have lost marks excuse anything. If one passed all of its tests, a mistake that shows in a later
-part only would otherwise cost nothing anywhere. That also spares a right submission, and one that is wrong in a last
-part only, a second run.
+Only earlier parts that have lost marks excuse anything. Otherwise, a mistake in an earlier part that only a test of a
+later part finds would cost nothing at all. Submissions that are right, or wrong in a last part only, also need no
+second run.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class LostMarks:
     def __init__(self, not_run: Collection[str]) -> None:
         self._mistakes: dict[str, frozenset[str]] = {}
         self._not_run = not_run
-        """Parts of which not all tests are run: nothing is known of them, so they are taken to be wrong."""
+        """The parts of which not all tests are run. They are assumed to be wrong, because nothing is known of them."""
         self.assumed: set[str] = set()
-        """Parts that were not run, and on which a part builds that was."""
+        """The parts that were not run, although a part that was run builds on them."""
 
     def note(self, part: str, runs: Sequence[CaseRun]) -> None:
-        """Note how a part did when its mistakes are named. Without runs, it could not be judged."""
+        """Note whether a part has lost marks, and by which mistakes. No runs mean that it could not be judged."""
         lost = [run for run in runs if run.lost_marks or run.fault is not None]
         if lost or not runs:
             causes = (cause for run in lost for verdict in run.verdicts for cause in verdict.causes)
@@ -50,16 +50,15 @@ class LostMarks:
     def functions(self, homework: Homework) -> set[str]:
         """Return the functions and classes of the parts that have lost marks, or of which not all tests are run."""
         wrong = {*self._mistakes, *self._not_run}
-        return {name.partition(".")[0] for p in homework.parts if p.number in wrong for name in p.functions}
+        return {name for part in homework.parts if part.number in wrong for name in part.roots}
 
     def excuse(self, homework: Homework, number: str) -> Excuse | None:
-        """Return what may excuse failures of a part; None if nothing does. Parts that were not run are noted."""
+        """Return the excuse for failures of a part; None if there is none. Note the parts that were not run."""
         part = next(known for known in homework.parts if known.number == number)
         before = [known for known in homework.parts if known.number in part.builds_on]
         wrong = [known for known in before if known.number in self._mistakes or known.number in self._not_run]
-        own = {name.partition(".")[0] for name in part.functions}
         roots = [(name.partition(".")[0], known.number) for known in wrong for name in known.functions]
-        functions = {name: number for name, number in reversed(roots) if name not in own}
+        functions = {name: number for name, number in reversed(roots) if name not in part.roots}
         slips = {n: known.number for known in reversed(wrong) for n in self._mistakes.get(known.number, ())}
         self.assumed.update(known.number for known in wrong if known.number in self._not_run)
         return Excuse(functions, slips) if functions or slips else None
@@ -67,7 +66,7 @@ class LostMarks:
 
 @dataclass(frozen=True)
 class Excuse:
-    """The earlier functions, and the names of earlier mistakes, that have cost marks; each with the part where."""
+    """The earlier functions and the named mistakes that have cost marks, each with its part."""
 
     functions: dict[str, str]
     slips: dict[str, str]
@@ -90,7 +89,7 @@ def judge_again(
     session: StudentSession,
     run_again: RunAgain,
 ) -> Iterator[CaseRun]:
-    """Yield each run that lost marks, or a better one in which earlier parts are right."""
+    """Yield each of these runs, or a better run of the same case with earlier parts right."""
     answering = excuse.answering(homework)
     if answering is None or not session.can_be_asked:
         yield from (run for _, run in failed)
@@ -108,6 +107,6 @@ def judge_again(
             given = dict.fromkeys(excuse.functions[name] for name in excuse.functions if name in answering.asked)
             same = dict.fromkeys(excuse.slips[slip.name] for slip in again.context.repeated)
             not_tried = any(verdict.code == Code.NOT_TRIED for verdict in run.verdicts)
-            # If neither, it is right by chance and the failure stands, but for a test that was not tried before.
+            # If neither was used, the case may have passed by chance, so the failure stands, unless it was not tried.
             counts = given or same or not_tried
             yield run.bettered(again, tuple(given), tuple(same)) if counts else run

@@ -99,7 +99,7 @@ def _run_case(tests: Tests, session: StudentSession, item: pytest.Item, slips: t
         item.nodeid,
         seed_of(item.nodeid),
         mistakes=tests.mistakes,
-        # what fails with stand-ins keeps its first words
+        # a case that also fails with stand-ins keeps its first words
         described=counts and session.describing and session.answering is None,
         naming=counts and session.naming and spec.nodeid not in session.unexplained,
         pairs=session.pairs[spec.part],
@@ -143,7 +143,7 @@ def _reference_passes(tests: Tests, item: pytest.Item, session: StudentSession) 
 def _judge_cases(
     tests: Tests, items: Iterator[pytest.Item], session: StudentSession, excuse: Excuse | None
 ) -> Iterator[CaseRun]:
-    """Yield the runs of one part's cases, those last that fail and may be right if earlier parts are."""
+    """Yield the runs of one part's cases. Failed cases that earlier parts may excuse come last."""
     failed = []
     for item in items:
         run = judge_case(tests, item, session)
@@ -166,7 +166,7 @@ def grade_part(
     search: RepairSearch | None = None,
     progress: bool = False,
 ) -> Iterator[tuple[TestResult, ...]]:
-    """Yield the results of one part's tests, when all have run and their mistakes are named. Note in `lost` how it did.
+    """Yield the results of one part's tests, when all have run and their mistakes are named. Note lost marks in `lost`.
 
     With `progress`, also yield the result of each test as soon as it has run.
     """
@@ -189,7 +189,7 @@ def grade_part(
         if progress and len(runs[run.spec]) == len(cases[run.spec]):
             yield (_test_result(run.spec, runs[run.spec]),)
     for group in runs.values():
-        group.sort(key=lambda run: run.spec.cases.index(run.name))  # whichever ran first
+        group.sort(key=lambda run: run.spec.cases.index(run.name))  # they may have run in another order
     part = [run for group in runs.values() for run in group]
     if not tests.public:
         charge_changes(tests.homework, specs[0].part, part)
@@ -197,7 +197,7 @@ def grade_part(
     if what not in job.endless:
         session.own_time.begin(what)
         tests.name_part(part)
-    elif any(run.failed for run in part):  # a failure may be worth something by its name
+    elif any(run.failed for run in part):  # the name of a mistake may leave a share of the marks
         raise GraderFault(f"{what} {_ENDLESS}")
     distrusted = lost.functions(tests.homework)
     lost.note(specs[0].part, part)
@@ -239,7 +239,7 @@ def _with_repair(result: TestResult, repair: Repair | None) -> TestResult:
 
 
 def _is_endless(item: pytest.Item, job: Job) -> bool:
-    """Return whether the test of this case did not return before, for this submission or for too many."""
+    """Return whether the test of this case has hung before, for this submission or for several others."""
     return any(what.partition("[")[0] == running(base_nodeid(item)) for what in job.endless)
 
 
@@ -257,7 +257,7 @@ def grade_submission(tests: Tests, conditions: Conditions, job: Job, *, progress
         conditions.own_time.begin("the beginning of a submission")
         for so_far in _graded_parts(tests, session, job, lost, result, search, progress):
             result = so_far
-            conditions.own_time.stop()  # the reader may take its time
+            conditions.own_time.stop()  # the reader's time does not count
             yield so_far
     except NotLoadable as refusal:
         result = not_loadable(result, refusal, session)
@@ -340,7 +340,7 @@ def _not_run(spec: TestSpec) -> TestResult:
 
 
 def _close(session: StudentSession) -> tuple[str, ...]:
-    """End the submission's process. Return what staff should know if that fails."""
+    """End the submission's process. Return a note for staff if that fails."""
     try:
         session.close()
     except Exception as fault:  # all that was earned has been recorded

@@ -1,4 +1,4 @@
-"""Reads one submission into a job: all that grading it needs, as data that can travel to an engine."""
+"""Reads one submission into a job: all data that grading it needs, in a form that can travel to an engine."""
 
 import hashlib
 from collections.abc import Mapping
@@ -21,15 +21,15 @@ class Job(msgspec.Struct, frozen=True):
     endless: tuple[str, ...] = ()
     """The tests that did not return before, in the words of a Note (own_time.py). They are left out."""
     naming: bool = True
-    """True if the names of mistakes are looked for. A submission that knows nothing needs no names."""
+    """True if the names of mistakes are searched for."""
 
     parts: tuple[str, ...] = ()
-    """The parts whose tests are run; all of them if none is named. `verify` asks only those that can tell."""
+    """The parts whose tests are run; empty for all parts. `verify` runs only those that can find a planted mistake."""
     until_wrong: bool = False
     """True if a wrong answer that costs marks ends its part: `mutate` and the table of `verify` need no more."""
 
     repairs: bool = False
-    """True if the line is looked for where no named mistake explains a failure (repairs.py)."""
+    """True if a failure without a named mistake makes grading search for the wrong line (repairs.py)."""
 
     def result(self, pending: Result) -> Result:
         """Return the result of this submission before its first test; the final one if it is refused."""
@@ -41,7 +41,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 def read_job(entry: Entry, homework: Homework) -> Job:
-    """Read a submission. A file that is called a notebook and is none is refused, too."""
+    """Read a submission. Refuse a file that is named like a notebook and is none."""
     files = entry.load(homework)
     sha256 = _digest(files.files) if files.files else ""
     if files.main == homework.notebook:
@@ -55,7 +55,7 @@ def read_job(entry: Entry, homework: Homework) -> Job:
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
-    """Return the hash of a single file, which anybody can compute, or of the names and hashes of several."""
+    """Return the hash of a single file, as `sha256sum` computes it, or of the names and hashes of several files."""
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     if len(hashes) == 1:
         return next(iter(hashes.values()))

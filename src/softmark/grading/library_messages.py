@@ -1,15 +1,15 @@
 """Repeats the message of an exception that Python, NumPy or torch raised, as far as a student may read it.
 
-A worker says what a message was, and a submission may have put hidden inputs into it. So nothing of it is repeated as
-it came. It must have one of the known forms (message_forms.py), and the sentence consists of that form's own words. In
-the places of the form stand only
+The message comes from a worker, and a submission may have put hidden inputs into it. So it is not repeated as it came.
+It must have one of the known forms (message_forms.py), and the sentence consists of that form's own words. The gaps of
+the form are filled only with
 
 * numbers that the sizes of the test's own questions explain: a length of an axis or an integer that was passed, small
   numbers, and products, quotients, sums and neighbours of these;
 * words of the submission's text, single letters, and names of types and dtypes from a list.
 
-Every other number and word is cut out (…). A message of the submission's own is not repeated at all, even if it has a
-known form: there is none where the line that raised has `raise` or `assert` in it.
+Every other number and word is replaced by "…". A message that the submission has written itself is not repeated at all,
+even if it has a known form: if the line that raised contains `raise` or `assert`, no message is repeated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CUT = "…"
 _LONGEST, _MOST_NUMBERS = 600, 12
 _MOST_SIZES, _LARGEST_SIZE = 12, 100_000
 _SMALL = 4
-"""Numbers up to this are always repeated: they count axes and arguments."""
+"""Numbers up to this are always repeated, because they are numbers of axes and arguments."""
 
 _OWN = re.compile(r"\b(?:raise|assert|throw)\b")
 _SLOTS = {
@@ -52,7 +52,7 @@ _TYPES = frozenset(
 
 
 def library_message(raised: Raised, handed: SubmittedFiles, asked: Sequence[Call]) -> str:
-    """Return the message as a student may read it; empty if it is not a library's, or has no known form.
+    """Return the message as far as a student may read it; empty if it is not a library's, or has no known form.
 
     `asked` are the calls of the test.
     """
@@ -71,7 +71,7 @@ def library_message(raised: Raised, handed: SubmittedFiles, asked: Sequence[Call
 
 @cache
 def _forms(of_key: bool) -> tuple[re.Pattern[str], ...]:
-    """Return the forms as patterns. A KeyError's message is the key; of no other exception is a word the message."""
+    """Return the forms as patterns. The message of a KeyError is only the key, a form that no other exception has."""
     forms = [form for form in f"{PYTHON}{NUMPY}{TORCH}".splitlines() if form]
     keys = ("'{w}'", "{n}")
     return tuple(_pattern(form) for form in forms if (form in keys) is of_key)
@@ -86,7 +86,7 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 
 def _repeated(found: re.Match[str], handed: SubmittedFiles, explained: Container[int]) -> str:
-    """Return the form with what may be repeated in its places."""
+    """Return the message with all numbers and words cut out that may not be repeated."""
     numbers = count(1)
 
     def number(digits: re.Match[str]) -> str:
@@ -112,7 +112,7 @@ def _repeated(found: re.Match[str], handed: SubmittedFiles, explained: Container
 
 
 def _is_written(name: str, handed: SubmittedFiles) -> bool:
-    """Return whether a name stands in the submission, or is a letter as einsum has them. A number is no name."""
+    """Return whether a name is in the submission, or is a single letter, as in einsum. A number is no name."""
     return not name[:1].isdecimal() and (len(name) == 1 or handed.has_word(name))
 
 
@@ -124,7 +124,7 @@ def _sizes(asked: Sequence[Call]) -> set[int]:
 
 
 def _explained(sizes: Collection[int]) -> frozenset[int]:
-    """Return the numbers that code with inputs of these sizes comes upon."""
+    """Return the numbers that code may compute from inputs of these sizes."""
     own = sorted({size for size in sizes if 0 < size <= _LARGEST_SIZE})[:_MOST_SIZES]
     pairs = list(combinations_with_replacement(own, 2))
     found = {*range(_SMALL + 1), *own}

@@ -1,6 +1,6 @@
-"""Cuts out of a submission the functions that failed, so that feedback shows them beside the explanation.
+"""Cuts the functions that failed out of a submission, so that feedback can show them beside the explanation.
 
-All of this is text: the lines as they were handed in, found by their indentation. Nothing is parsed or run.
+The functions are lines of text as they were handed in, found by their indentation. Nothing is parsed or run.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from softmark.records.verdict import Category, Code, Listing, Repair, Verdict
 MOST_LINES, LONGEST_LINE = 40, 160
 MOST_OF_A_PART, MOST_OF_ALL = 3, 12
 _BEFORE, _AFTER = 16, 8
-"""Lines around a marked one that are shown of a function that is longer than MOST_LINES."""
+"""The lines before and after a marked line that are shown if a function is longer than MOST_LINES."""
 _DEF = re.compile(r"([ \t]*)(?:async[ \t]+)?def[ \t]+(\w+)")
 _CLOSING = re.compile(r"[)\]}]")
 _SAYS_ALL = (Code.NOT_DEFINED, Code.NOT_WRITTEN, Code.WAITS, Code.NOT_TRIED, Code.WRONG_ARGUMENTS)
-"""Codes of failures that no line of the function's body explains."""
+"""The codes of failures that no line of a function's body explains."""
 
 
 def listings_of(result: Result, handed: SubmittedFiles, homework: Homework) -> tuple[Listing, ...]:
-    """Return the functions behind the failures of each part: where lines are known the lines are marked."""
+    """Return the functions behind the failures of each part, with the lines marked that are known."""
     found: list[Listing] = []
     for part in homework.parts:
         failed = [test for test in result.tests if test.part == part.number and test.outcome is Outcome.FAILED]
@@ -37,18 +37,18 @@ def listings_of(result: Result, handed: SubmittedFiles, homework: Homework) -> t
 def _of_part(
     part: Part, verdicts: Sequence[Verdict], repairs: Sequence[Repair], handed: SubmittedFiles
 ) -> Iterator[Listing]:
-    """Yield the functions with lines that exceptions passed through or a repair is on, then the other wrong ones.
+    """Yield the functions with marked lines, of exceptions and of repairs, then the other wrong functions.
 
-    The line is the innermost one of the part's own functions: a function that it calls may be right.
+    For an exception, the innermost line in the part's own functions is marked, because a function that they call may be
+    right.
     """
     marked: dict[tuple[str, int], set[int]] = {}
-    own = {name.partition(".")[0] for name in part.functions}
     for repair in repairs:
         start = _start(handed.lines(repair.file), repair.line)
         if start:
             marked.setdefault((repair.file, start), set()).add(repair.line)
     for verdict in verdicts:
-        of_part = [frame for frame in verdict.frames if handed.around(frame.file, frame.line) in own]
+        of_part = [frame for frame in verdict.frames if handed.around(frame.file, frame.line) in part.roots]
         for frame in (of_part or verdict.frames)[-1:]:
             start = _start(handed.lines(frame.file), frame.line)
             if start:
@@ -63,7 +63,7 @@ def _of_part(
 
 
 def _place(name: str, handed: SubmittedFiles) -> tuple[str, int] | None:
-    """Return file and line of a function; of a class those of the method that is meant, or of its `forward`."""
+    """Return file and line of a function; for a class, of the named method or of `forward`."""
     cls, _, method = name.partition(".")
     place = handed.place_of(cls)
     if place is None:
@@ -78,7 +78,7 @@ def _place(name: str, handed: SubmittedFiles) -> tuple[str, int] | None:
 
 
 def _start(lines: Sequence[str], number: int) -> int:
-    """Return the line of the innermost `def` that a line stands in; 0 if it stands in none."""
+    """Return the line of the innermost `def` around a line; 0 if there is none."""
     if not 1 <= number <= len(lines):
         return 0
     if _DEF.match(lines[number - 1]):
@@ -97,7 +97,7 @@ def _start(lines: Sequence[str], number: int) -> int:
 
 
 def _end(lines: Sequence[str], start: int, indent: int) -> int:
-    """Return the number after the last line of what begins at a line and is indented more than so much."""
+    """Return the number of the line after a block that begins at `start` and is indented more than `indent`."""
     last = start
     for number in range(start + 1, len(lines) + 1):
         text = lines[number - 1]

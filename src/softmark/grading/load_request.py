@@ -18,7 +18,7 @@ def load_request(
 
 
 def mentions(loaded: Loaded, handed: SubmittedFiles, homework: Homework) -> tuple[tuple[str, str, int], ...]:
-    """Return the forbidden names in the text that the worker reports, without those that are not there."""
+    """Return the forbidden names in the text that the worker reports, without names and files that do not exist."""
     forbidden = {name for rule in homework.forbidden for name in rule.names}
     files = dict(enumerate(handed.loaded))
     return tuple(

@@ -2,7 +2,7 @@
 
 `{n}` stands for a number, `{s}` for a shape or another list of numbers, `{w}` for a word (a name, a type, a dtype),
 `{a}` for the arguments of a call, given by their types, and `{o}` for an operator. A form that ends with `…` is the
-beginning of a longer message. Library_messages.py says how they are used.
+beginning of a longer message. `library_messages.py` uses them.
 """
 
 PYTHON = """
@@ -76,7 +76,7 @@ No active exception to reraise
 '{w}'
 {n}
 """
-"""The last two are those of KeyError."""
+"""The last two forms are messages of KeyError."""
 
 NUMPY = """
 operands could not be broadcast together with shapes {s}

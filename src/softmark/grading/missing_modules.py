@@ -1,4 +1,4 @@
-"""Says which module an import lacks, and what to do without it."""
+"""Says which module an import does not find, and what to do without it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _COMMON = frozenset(
     "tensorboardX tensorflow termcolor tiktoken timm tokenizers torch_geometric torchaudio torchinfo torchmetrics "
     "torchsummary torchtext torchvision torchviz tqdm transformers triton wandb xformers yaml".split()
 )
-"""Libraries that homework is often written with. Another name may be a library or a file: nobody can tell."""
+"""Libraries that students often import. Any other name may be a library, or a file that was not handed in."""
 
 
 def missing_module(
     raised: Raised, line: str, handed: SubmittedFiles, packages: Collection[str], loading: bool
 ) -> tuple[str, Frame | None] | None:
-    """Return a sentence about an import that failed, with the line of the import if no other line can be shown.
+    """Return a sentence about a failed import, with the line of the import if no other line can be shown.
 
-    If the import fails while the file is loaded, no function has failed yet.
+    `loading` is True if the import failed while the file was loaded, so that no function has failed yet.
     """
     if raised.cls not in ("ImportError", "ModuleNotFoundError"):
         return None

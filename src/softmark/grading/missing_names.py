@@ -1,4 +1,4 @@
-"""Says about a name that is not defined where it might come from: an import that was forgotten, a cell that failed."""
+"""Says why a name is not defined: a forgotten import, a failed cell, a slip of the pen."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _OTHERWISE = {
 
 
 def missing_name(raised: Raised, line: str, handed: SubmittedFiles, lacking: Callable[[str], str]) -> str | None:
-    """Return a sentence about the name that a NameError is about, if it stands in the student's line.
+    """Return a sentence about the name in a NameError, if the student's line contains the name.
 
-    `lacking` says of a name what became of the cell that was to set it.
+    `lacking` returns, for a name, why a notebook's cell did not set it.
     """
     found = _NAME.search(raised.message)
     if found is None or not re.search(rf"\b{found[1]}\b", line):
@@ -55,7 +55,7 @@ def missing_name(raised: Raised, line: str, handed: SubmittedFiles, lacking: Cal
 
 
 def _why(name: str, handed: SubmittedFiles, lacking: Callable[[str], str]) -> str:
-    """Return the rest of the sentence: why the name is not there, and what to do."""
+    """Return the rest of the sentence: why the name is not defined, and what to do."""
     behind = lacking(name)
     if behind:
         return behind

@@ -1,7 +1,7 @@
-"""Says of failures that may follow from others where to begin.
+"""Finds failures that may follow from other failures, and says which to mend first.
 
-An exception in a function of an earlier part, which has lost marks, may follow from that part. Wrong gradients of a
-part whose values are wrong follow from these.
+An exception in a function of an earlier part that has lost marks may follow from that part. Wrong gradients may follow
+from wrong values of the same part.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OF_VALUES = (Category.TYPE, Category.SHAPE, Category.NAN, Category.VALUE)
 
 
 def with_origins(result: Result, handed: SubmittedFiles, homework: Homework) -> Result:
-    """Return the result in which such failures say what is to be mended first."""
+    """Return the result in which these failures say what to mend first."""
     failed = [test for test in result.tests if test.outcome is Outcome.FAILED]
     failing = {test.part for test in failed}
     wrong = [part for part in homework.parts if part.number in failing]
@@ -39,7 +39,7 @@ def _is_of_values(verdict: Verdict) -> bool:
 
 
 def _after_values(verdict: Verdict) -> Verdict:
-    """Return a verdict on gradients with what is to be mended before them."""
+    """Return the verdict; a verdict on gradients says to mend the values first."""
     if verdict.code != Code.GRADIENT:
         return verdict
     return msgspec.structs.replace(verdict, fact=f"{verdict.fact}; the values are wrong, too: mend them first")
@@ -50,13 +50,8 @@ def _explained(verdict: Verdict, own: Part | None, wrong: list[Part], handed: Su
         return verdict
     innermost = verdict.frames[-1]
     name = handed.around(innermost.file, innermost.line)
-    origin = next((part for part in wrong if name in _roots(part) and part.number in own.builds_on), None)
-    if origin is None or name in _roots(own):
+    origin = next((part for part in wrong if name in part.roots and part.number in own.builds_on), None)
+    if origin is None or name in own.roots:
         return verdict
     said = f"it may follow from part {origin.number} ({origin.function}): mend that first"
     return msgspec.structs.replace(verdict, fact=f"{verdict.fact}; {said}")
-
-
-def _roots(part: Part) -> set[str]:
-    """Return the functions and classes that a student writes for a part."""
-    return {name.partition(".")[0] for name in part.functions}

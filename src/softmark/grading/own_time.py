@@ -1,12 +1,13 @@
-"""Ends a judge whose hidden test does not return.
+"""Ends the process of a lane (here called a judge) if a hidden test does not return.
 
-A hidden test is code of the course. It runs in the judge's own process, as the reference and the named mistakes do. If
-one of them loops without end, or calls something in C that never returns, no Python code can stop it there. So a timer
-of the kernel kills the judge. It starts anew with each test, and pauses while the judge waits for a student's process,
-which has clocks of its own.
+A hidden test is code of the course. It runs in the judge, like the reference and the named mistakes. If one of them
+loops for ever, or calls C code that never returns, no Python code can stop it there. So a timer of the kernel kills the
+judge. The timer starts anew with each test, and pauses while the judge waits for a student's process, which has clocks
+of its own.
 
-The launcher finds out which test that was from a note: memory that it shares with its engine, in which each judge
-writes what it is doing and until when it may. Only Linux has such timers; elsewhere nothing ends such a test.
+The launcher reads from a note which test it was. The note is memory that the launcher shares with its engine: each
+judge writes there what it is doing, and until when it may. Only Linux has such timers; elsewhere nothing ends such a
+test.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _HEAD = struct.Struct("=dd")  # until when, or 0 if the time does not run; secon
 
 
 def running(test_id: str) -> str:
-    """Return what a judge does that runs a hidden test."""
+    """Return the words for a judge that runs a hidden test."""
     return f"the hidden test {test_id}"
 
 
 def naming(part: str) -> str:
-    """Return what a judge does that looks for the names of mistakes."""
+    """Return the words for a judge that searches for the names of mistakes."""
     return f"the naming of mistakes in part {part}"
 
 
@@ -45,7 +46,7 @@ class Note:
 
     @classmethod
     def of(cls, lanes: int) -> Note | None:
-        """Return a new note for so many lanes; None where the system has no memory to share by descriptor."""
+        """Return a new note for this many lanes; None if the system cannot share memory by descriptor."""
         if sys.platform != "linux":
             return None
         descriptor = os.memfd_create("softmark-note")
@@ -58,11 +59,11 @@ class Note:
         self._memory[lane * _SLOT + _HEAD.size : (lane + 1) * _SLOT] = text.ljust(_SLOT - _HEAD.size, b"\0")
 
     def set_end(self, lane: int, end: float, seconds: float) -> None:
-        """Note until when a lane may do that, on the monotonic clock, and how long it may take altogether."""
+        """Note until when on the monotonic clock a lane may go on, and how long it may take altogether."""
         _HEAD.pack_into(self._memory, lane * _SLOT, end, seconds)
 
     def overdue(self, lane: int) -> tuple[str, float] | None:
-        """Return what a lane was doing for too long and how long it was allowed to; None if its time was not up."""
+        """Return what a lane has done for too long, and its limit in seconds; None if its time is not over."""
         end, seconds = _HEAD.unpack_from(self._memory, lane * _SLOT)
         if end == 0 or time.monotonic() < end:
             return None
@@ -75,7 +76,7 @@ class Note:
 
 
 class OwnTime:
-    """The time that a judge may take by itself for one thing. Made in the process of the judge."""
+    """Limits the time that a judge takes by itself for one test. It is made in the judge's process."""
 
     def __init__(self, seconds: float = 0.0, note: Note | None = None, lane: int = 0) -> None:
         self._seconds, self._note, self._lane = seconds, note, lane
@@ -83,13 +84,13 @@ class OwnTime:
         self._running = False
 
     def begin(self, what: str) -> None:
-        """Note what the judge does from now on, and start its time anew."""
+        """Note what the judge does now, and start its time anew."""
         if self._note is not None:
             self._note.write(self._lane, what)
             self._set(self._seconds)
 
     def begin_anew(self) -> None:
-        """Give the judge its whole time again for what it is doing."""
+        """Give the judge its whole time again."""
         if self._running:
             self._set(self._seconds)
 
@@ -99,7 +100,7 @@ class OwnTime:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the time while the judge waits for something that has a limit of its own; then start it anew."""
+        """Stop the time inside this block, while the judge waits for a process with its own limit; then start anew."""
         running = self._running
         if running:
             self._set(0.0)
@@ -135,7 +136,7 @@ class _Spans(ctypes.Structure):
 
 
 class _Timer:
-    """A timer that kills this process. A process that this one forks has none."""
+    """A timer that kills this process. A fork of this process does not inherit it."""
 
     def __init__(self) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -151,7 +152,7 @@ class _Timer:
         self._spans: dict[float, _Spans] = {}
 
     def set(self, seconds: float) -> None:
-        """Run out after so many seconds; never, if they are 0."""
+        """Run out after this many seconds; 0 stops the timer."""
         if seconds not in self._spans:
             whole = int(seconds)
             self._spans[seconds] = _Spans((0, 0), (whole, int((seconds - whole) * 1e9)))

@@ -1,9 +1,9 @@
 """Grades by plain pytest: `pytest graders/attention_scores --submission PATH`.
 
-This is for an instructor who writes hidden tests and wants pytest's own ways (-k, -x, -v). PATH is what `softmark
-grade` takes for one submission: a file, a notebook, or a folder with other files beside the graded one. The tests run
-as the engine runs them, part by part. Then each case is reported as passed or failed, with the words that a student
-would read and those for staff.
+This is for an instructor who writes hidden tests and wants pytest's own options (-k, -x, -v). PATH is one submission as
+`softmark grade` takes it: a file, a notebook, or a folder with other files beside the graded one. The tests run as the
+engine runs them, part by part. Then each case is reported as passed or failed, with the words for the student and those
+for staff.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PlainPytest:
         self._results: Generator[Result] | None = None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Read all tests and the submission, before -k leaves out any; put the tests in the order of grading."""
+        """Read the submission and all tests, before -k leaves out any, and put the tests in the order of grading."""
         try:
             homework = _homework_of(items)
             specs = (read_chosen if self._one_test else read_specs)(items, homework)
@@ -58,7 +58,7 @@ class PlainPytest:
         items[:] = [item for spec in specs for item in self._tests.items[spec.nodeid]]
 
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-        """Report one case. The first of a part has all of them run, because their mistakes are named together."""
+        """Report one case. The first case of a part runs all cases of it, because their mistakes are named together."""
         if self._tests is None or self._sandbox is None:
             return False
         if self._results is None:
@@ -96,7 +96,7 @@ class PlainPytest:
 
 
 def _homework_of(items: list[pytest.Item]) -> Homework:
-    """Return the homework whose hidden tests these are. Raise UsageError if they are not all of one."""
+    """Return the homework of these hidden tests. Raise UsageError if they belong to several."""
     root = course_root(items[0].path.parent if items else None)
     folders = {item.path.parent for item in items}
     names = {folder.name for folder in folders if folder.parent == root / "graders"}
@@ -127,7 +127,7 @@ def _open_sandbox(level: Level) -> Sandbox:
 
 
 def _report(item: pytest.Item, case: CaseResult, result: Result, subtests: Sequence[pytest.SubtestReport]) -> None:
-    """Tell pytest what came of a case and of its subtests."""
+    """Report the result of a case and of its subtests to pytest."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for subtest in subtests:
         item.ihook.pytest_runtest_logreport(report=subtest)
@@ -147,7 +147,7 @@ def _report(item: pytest.Item, case: CaseResult, result: Result, subtests: Seque
 
 
 def _words(case: CaseResult, result: Result) -> str:
-    """Return all that is known about a case that did not pass."""
+    """Return the words for a case that did not pass: its verdicts, or why it was not judged."""
     if case.verdicts:
         return "\n\n".join(_lines(verdict) for verdict in case.verdicts)
     frames = map(_line_of_code, result.reason_frames)

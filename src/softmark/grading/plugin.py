@@ -1,7 +1,7 @@
 """The pytest plugin: options, and the names of fixtures that hidden and public tests use.
 
-pytest loads it in every run on a machine where softmark is installed, so it imports nothing large. The real fixtures
-come with the runner (pytest_runner.py), and plain pytest, `pytest graders/<hw> --submission FILE`, is in plain.py.
+pytest loads it in every run on a machine where softmark is installed, so it imports nothing large. The fixtures that
+work come with the runner (pytest_runner.py). Plain pytest, `pytest graders/<hw> --submission FILE`, is in plain.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def student() -> None:
-    """Fail, because no submission is graded; PytestRunner has the fixture of the same name for one that is."""
+    """Fail, because no submission is graded. If one is, PytestRunner replaces this fixture."""
     pytest.fail("no submission to grade: name one with --submission FILE", pytrace=False)
 
 

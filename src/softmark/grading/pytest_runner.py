@@ -1,8 +1,8 @@
 """Collects tests with pytest, and runs single cases of them inside of pytest's own loop.
 
 Fixtures, parametrize, subtests and the decorators of gradescope-utils are the authors' API, so pytest itself must run
-the tests. This is the only module that knows pytest's inside: which of its plugins are left out, how a test runs
-without being reported, and how subtests report. pytest keeps these private; pyproject.toml bounds the tested versions.
+the tests. Only this module uses private parts of pytest: which plugins are left out, how a test runs without a report,
+and how subtests report. pyproject.toml bounds the versions of pytest.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from softmark.grading.setters import captured_setters
 from softmark.grading.student import Student
 from softmark.verdict.context import activate
 
-# Plugins of pytest that print, read or write files, change what a test or breakpoint() does, or collect the garbage of
-# all of torch twice (unraisableexception).
+# Plugins of pytest that print, read or write files, change what a test or breakpoint() does, or run the garbage
+# collector twice over all of torch's objects (unraisableexception).
 _UNUSED = (
     *"terminal cacheprovider capture logging faulthandler junitxml pastebin doctest warnings debugging".split(),
     *"unraisableexception threadexception".split(),
@@ -43,7 +43,7 @@ UseRunner = Callable[["PytestRunner", list[pytest.Item]], None]
 
 
 class NotCollected(Exception):
-    """The tests cannot be imported; `cause` is what was raised."""
+    """Raised if the tests cannot be imported. `cause` is their exception."""
 
     def __init__(self, cause: BaseException) -> None:
         super().__init__(f"{type(cause).__name__}: {cause}")
@@ -51,21 +51,21 @@ class NotCollected(Exception):
 
 
 class PytestRunner:
-    """A plugin of pytest that runs single cases, and notes what is raised and set while one runs."""
+    """A plugin of pytest that runs single cases, and notes the exceptions and values of each."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._session: StudentSession | None = None
         self.subtests_of: dict[str, list[pytest.SubtestReport]] = {}
-        """pytest's reports on the subtests in the last run of each case that is described, by its node id."""
+        """pytest's reports on subtests by the node id of their case, from its last run whose words somebody reads."""
         self._run: CaseRun | None = None
         config.pluginmanager.register(self, "softmark-runner")
 
     def run_case(self, item: pytest.Item, run: CaseRun, session: StudentSession) -> None:
-        """Run a case against a submission, as pytest does, fixtures and all; note in `run` what comes of it."""
+        """Run a case with its fixtures, as pytest does, against a submission. Note in `run` what it raises and sets."""
         self._session, self._run = session, run
         if session.describing:
             self.subtests_of.pop(item.nodeid, None)
-        item.config.stash[failed_subtests_key].clear()  # what an earlier run of the case has left
+        item.config.stash[failed_subtests_key].clear()  # an earlier run of the case may have left entries
         run.name = case_id(item)
         run.context.body = getattr(item.obj, "__code__", None) if isinstance(item, pytest.Function) else None
         start = time.monotonic()
@@ -96,13 +96,13 @@ class PytestRunner:
 
     @pytest.fixture
     def student(self) -> Student:
-        """Return the submission that is being graded, as something a test can call."""
+        """Return the object by which a test calls the submission."""
         assert self._session is not None, "a case runs by run_case only"
         return Student(self._session)
 
     @pytest.fixture
     def subtests(self, subtests: pytest.Subtests, request: pytest.FixtureRequest) -> pytest.Subtests:
-        """Return pytest's own subtests. Their reports wait, because the case may have to be run again."""
+        """Return pytest's own subtests. Their reports are held back, because the case may have to be run again."""
         if self._run is not None and self._session is not None:
             reports = self.subtests_of.setdefault(request.node.nodeid, []) if self._session.describing else []
             subtests._ihook = _HeldBack(request.node.ihook, reports, self._run)  # type: ignore[assignment]
@@ -110,7 +110,7 @@ class PytestRunner:
 
 
 class _HeldBack:
-    """The hooks of a test whose subtests are noted and not reported."""
+    """Stands for a test's hooks, and notes the reports of subtests instead of passing them on."""
 
     def __init__(self, hooks: Any, reports: list[pytest.SubtestReport], run: CaseRun) -> None:
         self._hooks, self._reports, self._run = hooks, reports, run
@@ -126,7 +126,7 @@ class _HeldBack:
 def run_in_pytest(tests: Path, root: Path, use: UseRunner, *plugins: object) -> None:
     """Collect the tests below a path, and call `use` with a runner and the collected items inside of pytest's loop.
 
-    An exception of `use` is raised here. Raise NotCollected if the tests cannot be imported.
+    Raise NotCollected if the tests cannot be imported, and any exception of `use`.
     """
     loop = _Loop(use)
     with _only_pytest(), _imported_anew(tests):
@@ -136,7 +136,7 @@ def run_in_pytest(tests: Path, root: Path, use: UseRunner, *plugins: object) -> 
 
 
 class _Loop:
-    """The plugin that takes the place of pytest's own loop; it keeps what was raised, which pytest would print."""
+    """The plugin that replaces pytest's own loop. It keeps exceptions, which pytest would only print."""
 
     def __init__(self, use: UseRunner) -> None:
         self.error: BaseException | None = None
@@ -147,7 +147,7 @@ class _Loop:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> pytest.TestReport:
-        """Return a report without words. Nobody reads it, and to find words for a failure takes longer than a test."""
+        """Return a report without words. Nobody reads it, and describing a failure takes longer than a test."""
         error = call.excinfo.value if call.excinfo is not None else None
         skipped = isinstance(error, pytest.skip.Exception)
         outcome: Literal["passed", "skipped", "failed"]
@@ -177,7 +177,7 @@ class _Loop:
 
 @contextlib.contextmanager
 def _only_pytest() -> Iterator[None]:
-    """Inside this block pytest loads no other plugin that is installed, and reads no options from the environment."""
+    """Keep pytest from loading installed plugins and from reading options in the environment, inside this block."""
     before = {name: os.environ.get(name) for name in _SETTINGS}
     os.environ.update(_SETTINGS)
     try:
@@ -192,7 +192,7 @@ def _only_pytest() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _imported_anew(tests: Path) -> Iterator[None]:
-    """Inside this block the files of tests are imported anew. Afterwards the modules from before are there again."""
+    """Have the files of tests imported anew inside this block, and put the earlier modules back afterwards."""
     before = _modules_of(tests)
     try:
         for name in before:

@@ -1,10 +1,9 @@
 """Repeats tests for further submissions without running their own code.
 
 Most tests only draw inputs and check answers (verdict/steps.py). The inputs and the expected answers are the same for
-every submission. So when such a test has passed, its steps are kept. For the next submission the same questions are
-asked and the answers are compared with the same values; no fixture, drawing or reference runs again. This changes no
-verdict: answers are never shared between submissions, and a test that does anything else with the student's code runs
-as usual.
+every submission. So when such a test has passed, its steps are kept. The next submission gets the same questions, and
+its answers are compared with the same values; no fixture, drawing or reference runs again. This changes no verdict:
+submissions never share answers, and a test that does anything else with the student's code runs as usual.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Repeats:
         found = [(step, find(step.place)) for step in steps]
         known = [(step, expected) for step, expected in found if expected is not None]
         if len(known) < len(found):
-            del self._steps[test_id]  # the values are forgotten, and the test is to compute them anew
+            del self._steps[test_id]  # the values were forgotten, so the test has to compute them anew
             return None
         return known
 
@@ -51,14 +50,14 @@ class Repeats:
 
 
 def repeat(steps: Steps, item: pytest.Item, run: CaseRun, session: StudentSession) -> None:
-    """Take the steps of a test with a submission, and note in `run` what comes of it."""
+    """Make the checks of a test with a submission, and note in `run` what they raise."""
     run.name = case_id(item)
     start = time.monotonic()
     try:
         with activate(run.context):
             for step, expected in steps:
                 step.check(StudentFunction(session, step.function, step.function), expected)
-    except Exception as error:  # as pytest does: the case is over, and grade.py decides whose fault it is
+    except Exception as error:  # the case is over, as in pytest; case_run.py decides whose fault it is
         run.raised.append(error)
     else:
         run.raised.append(None)

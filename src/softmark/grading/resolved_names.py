@@ -9,18 +9,16 @@ import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-import torch
-
 from softmark.course.homework import Homework
 from softmark.course.toml import Key
+from softmark.sandbox.worker.operators import sorted_names
 
 
 def check_names(homework: Homework) -> None:
-    """Raise ConfigError for the first name that does not exist: of a forbidden function, an operator or a part."""
+    """Raise ConfigError for the first forbidden function, operator or function of a part that does not exist."""
     for index, rule in enumerate(homework.forbidden):
         for name in rule.names:
             _check(homework, ("forbidden", index, "names"), name, _wrong_name(name))
@@ -36,7 +34,7 @@ def check_names(homework: Homework) -> None:
 
 
 def imported_reference(homework: Homework) -> ModuleType | None:
-    """Return the reference if the hidden tests have imported it, and not another course's of the same name."""
+    """Return this homework's reference if the hidden tests have imported it; else None."""
     module = sys.modules.get(f"reference.{homework.name}")
     return module if getattr(module, "__file__", None) == str(homework.reference) else None
 
@@ -47,7 +45,7 @@ def _check(homework: Homework, key: Key, name: str, problem: str) -> None:
 
 
 def _wrong_name(dotted: str) -> str:
-    """Return what is wrong with the dotted name of a function or class; nothing if it can be watched."""
+    """Return what is wrong with the dotted name of a function or class; empty if its uses can be watched."""
     root, *rest = dotted.split(".")
     try:
         thing: object = import_module(root)
@@ -66,17 +64,10 @@ def _wrong_name(dotted: str) -> str:
 
 
 def _wrong_op(pattern: str) -> str:
-    """Return what is wrong with an operator's name or pattern; nothing if it matches an operator."""
-    if any(fnmatchcase(name, pattern) for name in _operators()):
+    """Return what is wrong with an operator's name or pattern; empty if it matches an operator."""
+    if any(fnmatchcase(name, pattern) for name in sorted_names()):
         return ""
-    return f"{pattern!r} matches no operator of this torch{_meant(pattern.partition('.')[0], _operators())}"
-
-
-@cache
-def _operators() -> tuple[str, ...]:
-    """Return the dispatcher's names, without those of overloads."""
-    names: Iterable[str] = torch._C._dispatch_get_all_op_names()
-    return tuple(sorted({name.partition(".")[0] for name in names}))
+    return f"{pattern!r} matches no operator of this torch{_meant(pattern.partition('.')[0], sorted_names())}"
 
 
 def _meant(name: str, known: Iterable[str], place: str = "") -> str:

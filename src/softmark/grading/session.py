@@ -1,12 +1,12 @@
-"""One submission being graded: its student process, and the rule that decides when a fresh one is needed.
+"""Defines the session of one submission: its student process, and the rule that decides when a fresh one is needed.
 
-A worker is kept from test to test, because forking one costs more than most answers. What a student's code did in one
-part could spoil another: a patched builtin, a thread left behind, a changed library. So a *failure* counts only when
-it happened in a worker that had run nothing but the part in question (it is "pure" for that part); otherwise the test
-is judged again in a fresh worker. Correct submissions pay nothing for this, and no part can cost another its marks.
+A worker is kept from test to test, because forking one costs more than most answers. The student's code of one part
+could spoil another part: by a patched builtin, a thread left behind, a changed library. So a *failure* counts only if
+it happened in a worker that had run only this part (the worker is "pure" for the part); otherwise the test is judged
+again in a fresh worker. Right submissions pay nothing for this, and no part can cost another its marks.
 
-For the same reason nothing that a hidden test asks is shown by a visible one: what students see of a visible test's
-failure (numbers, what an exception says) comes from a worker that has run no test but visible ones.
+A visible test must not disclose the questions of a hidden test either. So numbers and messages of exceptions that
+students see come from a worker that has run only visible tests.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, Used
 from softmark.verdict.callee import Lent
 from softmark.verdict.context import Packing, PairsOfPart
 
-_TIMEOUTS_PER_PART = 2  # after so many, the rest of the part is not tried, because each try costs its whole limit
-_WAITS = 2  # after it has waited for so many whole limits, a submission may hardly wait any more: right code never does
+_TIMEOUTS_PER_PART = 2  # after these, the rest of the part is not tried, because each try costs its whole limit
+_WAITS = 2  # a submission that has waited for this many whole limits may hardly wait any more; right code never waits
 _STARTS = 3  # attempts to start a process before it is the grader's fault
 OUT_OF_TIME = "not run: the time for the whole submission was used up"
 
 
 class NotLoadable(Exception):
-    """Raised if the file cannot be loaded: nothing in it can be graded, and there is one reason for all."""
+    """Raised if the file cannot be loaded, so that nothing in it can be graded, for one reason."""
 
     def __init__(self, failure: StudentFailure) -> None:
         super().__init__(failure.fact)
@@ -71,15 +71,15 @@ class StudentSession:
         self.cells = CellReport(handed)
         """The report on the cells of a notebook."""
         self.naming = True
-        """True if the mistakes behind wrong answers are looked for."""
+        """True if wrong answers make grading search for named mistakes."""
         self.describing = True
         """True if somebody reads the words of a failure."""
         self.unexplained: set[str] = set()
-        """Tests with a wrong answer that no named mistake explains. So no mistake can explain the whole test."""
+        """The tests with a wrong answer that no named mistake explains. No mistake can explain all of such a test."""
         self.pairs: dict[str, PairsOfPart] = defaultdict(PairsOfPart)
         """The search for pairs of mistakes, by part."""
         self.steady: set[str] = set()
-        """Tests with a wrong answer that a second call gave, too: further answers of theirs are not random."""
+        """The tests in which a second call gave the same wrong answer, so that their answers are not random."""
         self.cpu_seconds = 0.0
         self.left_behind = 0
         self.unfit: list[str] = []
@@ -101,20 +101,20 @@ class StudentSession:
         """True if the process has been seeded for the present test."""
         self.asked: list[Call] = []  # by the present test
         self._ran: set[tuple[str, bool]] = set()
-        """Of each test that the worker has run, its part and whether all of it is shown to students."""
+        """The part of each test that the worker has run, and whether students see all of the test."""
         self.own_time = own_time or OwnTime()
         self._cpu_at_start = 0.0
         self._of_the_test = Spent()
         self._whole_seconds, self._whole_left = whole_seconds, whole_seconds
         self._timeouts: Counter[tuple[str, bool]] = Counter()
         self._waited = 0
-        """The number of times that it ran out of time because it waited and did not compute."""
+        """The number of times that the submission ran out of time because it waited and did not compute."""
         self._printed = Capture(limits.output_bytes), Capture(limits.output_bytes)
 
     def begin(self, part: str, test_id: str, *, shown: bool = False) -> None:
         """Begin a test: the next calls are its own, and its clock starts.
 
-        A process that has ended is replaced, and so is one that the kernel might end in the midst of the test.
+        A process that has ended is replaced. So is a process that the kernel might end during the test.
         """
         self._part, self._seed, self._shown = part, seed_of(test_id), shown
         self.pure, self.answers, self._seeded, self.asked = True, 0, False, []
@@ -156,7 +156,7 @@ class StudentSession:
 
     @contextmanager
     def stand_ins(self, answering: Answering) -> Iterator[None]:
-        """Inside this block, use fresh workers with stand-ins for earlier functions."""
+        """Use fresh workers with stand-ins for earlier functions inside this block."""
         self.renew()
         self.answering = answering
         try:
@@ -169,11 +169,11 @@ class StudentSession:
         self.renew()
 
     def printed(self) -> tuple[str, str]:
-        """Return the beginning and the end of what the code printed to stdout and to stderr, in all its processes."""
+        """Return the beginning and the end of the code's output to stdout and to stderr, from all of its processes."""
         return self._printed[0].text(), self._printed[1].text()
 
     def load(self) -> None:
-        """Make sure that a process has loaded the submission; NotLoadable with the reason if that fails."""
+        """Make sure that a process has loaded the submission. Raise NotLoadable with the reason if that fails."""
         if self._process is not None and self._process.alive:
             return
         self.renew()
@@ -185,7 +185,7 @@ class StudentSession:
             if self._unloadable is not None and self._unloadable.category is Category.CRASH:
                 self._unloadable = self._start_and_load()  # two crashes are no accident
         if self._unloadable is not None:
-            unloadable = self._unloadable  # for good: it is not tried again for every test
+            unloadable = self._unloadable  # it stays so, and loading is not tried again for every test
             if self.answering is not None:
                 self._unloadable = None  # without stand-ins it was loaded
             raise NotLoadable(unloadable)
@@ -219,8 +219,9 @@ class StudentSession:
     ) -> CallResult:
         """Return the reply to one call of the present test. Raise StudentFailure if there is no answer.
 
-        `expected_bytes` is the size of the right answer, 0 if it is not known. `lent` has what the test lends for it.
-        `packing` may know the packed request of a key, which has all that differs between calls with these inputs.
+        `expected_bytes` is the size of the right answer, 0 if it is not known. `lent` has the functions that the test
+        lends to the call. `packing` returns the packed request of a key. The key has all that differs between calls
+        with these inputs.
         """
         process = self._ready()
         self.asked.append(call)
@@ -240,7 +241,7 @@ class StudentSession:
             self.answers += process.alive  # one that reports a failure counts, too
 
     def _ready(self) -> StudentProcess:
-        """Return the process that is to answer the next question, with the submission loaded."""
+        """Return a process that has loaded the submission, for the next question."""
         if self._timeouts[self._timed_part] >= _TIMEOUTS_PER_PART:
             why = "not run: other tests of this part already ran out of time"
             raise StudentFailure(Category.TIMEOUT, why, code=Code.NOT_TRIED)
@@ -251,11 +252,11 @@ class StudentSession:
 
     @property
     def _timed_part(self) -> tuple[str, bool]:
-        """The part of the test, and whether earlier parts have stand-ins: then others than they run out of time."""
+        """The part of the test, and whether earlier parts have stand-ins. Time-outs are counted for both apart."""
         return self._part, self.answering is not None
 
     def _answer(self, process: StudentProcess, ask: Ask, lending: Lending, number: int) -> Answered:
-        """Return the answer to what a call asks. Raise StudentFailure, and end the process, if it may not ask it."""
+        """Return the answer to a question of a call. If it may not ask, end the process and raise StudentFailure."""
         try:
             if ask.name in lending:
                 return lending.answer(ask, number)
@@ -273,7 +274,7 @@ class StudentSession:
     def _reply(
         self, process: StudentProcess, request: Call, frame: bytes, expected_bytes: int, answer: Answered | None = None
     ) -> CallResult | Ask:
-        """Return the reply of the process to a request of the present test; StudentFailure if it gives none."""
+        """Return the reply of the process to a request of the present test. Raise StudentFailure if it gives none."""
         self._note_use()
         limit, may_wait, whole = self._limits.cpu_seconds, self._waited < _WAITS, self._whole_left
         allowed = self._of_the_test.left_of(limit, whole, self._time_left(), may_wait=may_wait)
@@ -285,7 +286,7 @@ class StudentSession:
                 self._timeouts[self._timed_part] += self.pure
                 waited = self._of_the_test.cpu < limit
                 self._waited += waited
-                if waited and allowed.clock_seconds == whole:  # what its end computed excuses no waiting
+                if waited and allowed.clock_seconds == whole:  # computing at the end does not excuse the waiting
                     self._whole_left = 0.0
             raise self._in_time(failure) from None
         except Disturbed:
@@ -297,8 +298,8 @@ class StudentSession:
     def leaves_pure(self, part: str, *, shown: bool) -> bool:
         """Return whether the present worker leaves a test of this part pure.
 
-        A worker that has run another part does not. For a test that students see all of, neither does a worker that
-        has run a test that they do not see.
+        A worker that has run another part does not. If students see all of the test, a worker that has run a test which
+        they do not see does not either.
         """
         return all(ran == part and (all_shown or not shown) for ran, all_shown in self._ran)
 
@@ -309,7 +310,7 @@ class StudentSession:
 
     @contextmanager
     def _timed(self, process: StudentProcess, spent: Spent) -> Iterator[None]:
-        """Count what a request takes, for its test and for the whole; the judge's own time pauses."""
+        """Count the time of a request, for its test and for the submission. The judge's own time pauses meanwhile."""
         before, start = process.cpu_seconds(), time.monotonic()
         try:
             with self.own_time.paused():
@@ -344,5 +345,5 @@ class StudentSession:
 
 
 def seed_of(test_id: str) -> int:
-    """Return the seed of everything random in a test: the same test draws the same numbers today and in a year."""
+    """Return the seed of all random numbers in a test. It depends on the test's id only."""
     return int.from_bytes(hashlib.sha256(test_id.encode()).digest()[:6], "big")

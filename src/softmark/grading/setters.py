@@ -1,8 +1,8 @@
 """Captures the values that a test gives to `set_score` and `set_leaderboard_value`, for exactly one call.
 
-gradescope-utils stores these values on the wrapper it makes, where they would stay. The second case of a parametrised
-test, or the next submission in the same process, would get them, too. So they are removed before a call, read after it,
-and removed again.
+gradescope-utils stores these values on the wrapper that it makes, and leaves them there. The second case of a
+parametrised test, or the next submission in the same process, would get them, too. So they are removed before a call,
+and read and removed after it.
 """
 
 import math
@@ -22,18 +22,18 @@ ROUNDING_OF_FLOATS = Fraction(1, 10**9)
 
 
 class SetterError(Exception):
-    """A hidden test set an impossible score or leaderboard value: the grader's fault, never the student's."""
+    """Raised if a hidden test set an impossible score or leaderboard value. This is a fault of the grader."""
 
 
 class CapturedSetters:
-    """The values that one call of a test function has set; filled when the call is over."""
+    """The values that one call of a test function has set. They are filled in when the call is over."""
 
     def __init__(self) -> None:
         self._score: object = None
         self._leaderboard_value: object = None
 
     def hear(self, score: object, leaderboard_value: object) -> None:
-        """Keep what the wrappers held at the end of the call."""
+        """Keep the values that the wrappers hold at the end of the call."""
         self._score = score
         self._leaderboard_value = leaderboard_value
 
@@ -43,7 +43,7 @@ class CapturedSetters:
         return self._score is not None or self._leaderboard_value is not None
 
     def share(self, spec: TestSpec) -> Fraction | None:
-        """Return the share of its case, 0 to 1, if `set_score` was called, which takes points of the whole test."""
+        """Return the share of the case, 0 to 1; None if the test did not call `set_score`, which takes points."""
         if self._score is None:
             return None
         try:
@@ -55,7 +55,7 @@ class CapturedSetters:
         return min(score / spec.weight, Fraction(1)) if spec.weight else Fraction(1)
 
     def leaderboard_value(self, spec: TestSpec) -> float | str | None:
-        """Return the value for the test's leaderboard column, if `set_leaderboard_value` was called."""
+        """Return the value for the test's leaderboard column; None if `set_leaderboard_value` was not called."""
         value = self._leaderboard_value
         if value is None:
             return None
@@ -73,7 +73,7 @@ class CapturedSetters:
 
 @contextmanager
 def captured_setters(function: Callable[..., Any]) -> Iterator[CapturedSetters]:
-    """Capture what a test function sets inside this block, and leave nothing of it on the function."""
+    """Capture the values that a test function sets inside this block, and remove them from the function."""
     wrappers = _wrappers(function)
     _take(wrappers, SCORE)
     _take(wrappers, LEADERBOARD_VALUE)
@@ -85,7 +85,7 @@ def captured_setters(function: Callable[..., Any]) -> Iterator[CapturedSetters]:
 
 
 def _wrappers(function: Any) -> list[dict[str, Any]]:
-    """Return the namespaces of the function and of all it wraps: each decorator stores on its own wrapper."""
+    """Return the namespaces of a function and of all that it wraps: each decorator stores on its own wrapper."""
     spaces = []
     while function is not None:
         spaces.append(vars(function))

@@ -1,8 +1,8 @@
-"""Defines `student`, the stand-in for the submitted module that a hidden test uses.
+"""Defines `student`, by which a hidden test uses the submission.
 
 `student.scores(q, k)` calls the student's function in the student's process and returns a plain value.
-`student.MultiHeadAttention(d_model=8, n_heads=2)` returns a stand-in for the object, which stays in the student's
-process. A student's failure arrives as `Failed` with a verdict, so a test never has to handle an exception of theirs.
+`student.MultiHeadAttention(d_model=8, n_heads=2)` returns an object that stands for one in the student's process. A
+failure of the student's code arrives as `Failed` with a verdict, so a test never has to handle its exceptions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _AnyResult = TypeVar("_AnyResult", bound=CallResult)
 
 
 class Student:
-    """The module that was handed in; its attributes are stand-ins for its functions and classes."""
+    """Stands for the submission: its attributes are the submission's functions and classes."""
 
     def __init__(self, session: StudentSession) -> None:
         self._session = session
@@ -56,7 +56,7 @@ class Student:
 
 
 class StudentFunction:
-    """A function, a class, a method, or an object that can be called. All that a test asks of it is a request."""
+    """A function, a class, a method, or an object that can be called. Each use of it is a request to the process."""
 
     def __init__(self, session: StudentSession, name: str, target: str | Handle, method: str | None = None) -> None:
         self.name = name
@@ -74,12 +74,12 @@ class StudentFunction:
 
     @property
     def defined_as(self) -> str | None:
-        """The name by which any submission has this function; None for what belongs to an object."""
+        """The name of the function in every submission; None for a method or an object."""
         return self._target if isinstance(self._target, str) and self._method is None else None
 
     @property
     def _callee(self) -> str:
-        """The function or method that a call runs: of a class its constructor."""
+        """The function or method that a call runs; for a class, its constructor."""
         of_a_class = self._method is None and self.name[:1].isupper()
         return f"{self.name}.__init__" if of_a_class else self.name
 
@@ -90,7 +90,7 @@ class StudentFunction:
         return value
 
     def _object(self, value: Any) -> StudentObject:
-        """Return what a class has made. Raise Failed if it is no object."""
+        """Return the object that a class has made. Raise Failed if it is no object."""
         if not isinstance(value, StudentObject):
             raise Failed(Verdict(Category.TYPE, f"{self.name} is not a class: calling it does not make an object"))
         return value
@@ -142,12 +142,12 @@ class StudentFunction:
         return done
 
     def _signature(self, failure: StudentFailure, count: int, keywords: list[str]) -> StudentFailure:
-        """Return the failure; if arguments do not fit, with the call and the student's own signature."""
+        """Return the failure. If arguments do not fit, add the call and the student's own signature."""
         if failure.code != Code.WRONG_ARGUMENTS:
             return failure
         called = as_called(self._session.homework.takes, self._callee, count, keywords)
         own = self._session.handed.signature(self._callee)
-        fact = f"{NOT_AS_NAMED}: it is called with {called}{f'; yours takes {own}' if own else ''}"
+        fact = f"{NOT_AS_NAMED}: the tests call it with {called}{f'; yours takes {own}' if own else ''}"
         return replace(failure, fact=fact)
 
     def _wrap(self, value: Any) -> Any:
@@ -157,7 +157,7 @@ class StudentFunction:
 class StudentObject(StudentFunction):
     """An object of the student's, such as an nn.Module, that stays in the student's process.
 
-    `name` is what the test called to get it, because a class may give itself any name.
+    `name` is the name that the test called to make it, because a class may give itself any name.
     """
 
     def __init__(self, session: StudentSession, name: str, handle: Handle) -> None:
@@ -190,7 +190,7 @@ class StudentObject(StudentFunction):
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
         """Give the module these weights and their dtype. Raise Failed if a name or a shape does not fit.
 
-        Entries that only the module has keep their values; a test of the names is there for these (`has_entries`).
+        Entries that only the module has keep their values. `has_entries` checks that there are none.
         """
         own = self._weights("state_dict", expected_bytes=size_of(dict(state)))
         problem = _weights_problem(state, own, self._session)
@@ -216,20 +216,20 @@ class StudentObject(StudentFunction):
 
 
 def _sent(value: Any) -> Any:
-    """Return an argument as it is sent: the handle of a student's object, and nothing for a function that is lent."""
+    """Return an argument as it is sent: the handle of a student's object, and None for a function that is lent."""
     if isinstance(value, Lent):
         return None
     return value._handle if isinstance(value, StudentObject) else value
 
 
 def _lent(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Lent]:
-    """Return the functions among the arguments that the test lends, by the names of the protocol."""
+    """Return the functions among the arguments that the test lends, by their names in the protocol."""
     named = [(str(position + 1), value) for position, value in enumerate(args)]
     return {f"argument {name}": value for name, value in [*named, *kwargs.items()] if isinstance(value, Lent)}
 
 
 def _real_meta(value: Any) -> Any:
-    """Return the value with meta tensors in the place of their descriptions."""
+    """Return the value with each description of a meta tensor replaced by such a tensor."""
     if type(value) is Meta:
         return torch.empty(value.shape, dtype=getattr(torch, value.dtype), device="meta")
     if type(value) in (list, tuple):
@@ -240,7 +240,7 @@ def _real_meta(value: Any) -> Any:
 
 
 def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> Verdict:
-    """Return a student's failure as a verdict, in the words of the part that was asked for."""
+    """Return a student's failure as a verdict whose sentence begins with the name of the function."""
     category, raised = failure.category, failure.raised
     not_defined = failure.code == Code.NOT_DEFINED
     fact = f"{name}: {failure.fact}"
@@ -253,7 +253,7 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
         return Verdict(category, f"{name}: {what} {broken.sentence}", frames=frames, code=failure.code, function=name)
     similar = session.handed.similar(name.rpartition(".")[2]) if not_defined else None
     if similar is not None:
-        fact += f"; did you mean `{similar}`?"
+        fact += f"; is your `{similar}` meant to be it?"
     frames = own_frames(_pointing(failure, name, similar, session.handed), session)
     exception = known_class(raised) if raised is not None else ""
     in_its_words = failure.code == Code.NOT_PLAIN or category is Category.FORBIDDEN
@@ -271,7 +271,7 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
 
 
 def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: SubmittedFiles) -> tuple[Frame, ...]:
-    """Return the lines to look at: those of an exception, else the definition that does not fit or is misspelt."""
+    """Return the lines to show: those of an exception, or the definition whose signature or name is wrong."""
     raised = failure.raised
     if raised is not None and failure.code != Code.WRONG_ARGUMENTS:
         return raised.frames
@@ -281,15 +281,15 @@ def _pointing(failure: StudentFailure, name: str, similar: str | None, handed: S
 
 
 def own_frames(frames: tuple[Frame, ...], session: StudentSession) -> tuple[CodeLine, ...]:
-    """Return the student's own lines that an exception passed through, as they stand in the submitted file."""
+    """Return the student's own lines that an exception passed through, as they were handed in."""
     lines = [(frame, session.handed.line(frame.file, frame.line)) for frame in frames]
     return tuple(CodeLine(frame.file, frame.line, "", text) for frame, text in lines if text is not None)
 
 
 def _forbidden(failure: StudentFailure, session: StudentSession) -> str:
-    """Return what was used and what to write instead, if the homework forbids that name.
+    """Return which forbidden function was used, and what to write instead.
 
-    The worker may say any name. One that the homework forbids by a pattern is repeated only if torch has it.
+    The worker may give any name. It is repeated only if the homework forbids it; if by a pattern, only if torch has it.
     """
     named = failure.staff
     if named in UNSEEN:
@@ -311,7 +311,7 @@ def _is_operator(name: str) -> bool:
 def _weights_problem(
     given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor], session: StudentSession
 ) -> str:
-    """Return why these weights do not fit this module, in one sentence; an empty text if they fit."""
+    """Return one sentence about why these weights do not fit this module; empty if they fit."""
     missing = [name for name in given if name not in own]
     if missing:
         handed = session.handed
@@ -328,7 +328,7 @@ def _weights_problem(
 
 
 def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: SubmittedFiles) -> str:
-    """Return a sentence about entries that are too many. It names one only if the submission contains the name."""
+    """Return a sentence about superfluous entries. It names one only if the submission contains the name."""
     first = next((name for name in unexpected[:1000] if handed.writes(name)), unexpected[0])
     called = f" `{first}`" if handed.writes(first) else ""
     if first in parameters:
@@ -340,7 +340,7 @@ def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: Subm
 
 
 def _kept_otherwise(name: str, own: Mapping[str, torch.Tensor], handed: SubmittedFiles) -> str:
-    """Return a clause about a parameter that is missing although the object keeps something under its name."""
+    """Return a clause about a missing parameter if the object has something else under its name."""
     if not handed.keeps(name):
         return ""
     is_module = any(key.startswith(f"{name}.") for key in own)

@@ -1,4 +1,4 @@
-"""Says what is wrong with a line that Python cannot read, where more can be said than "invalid syntax"."""
+"""Says what is wrong with a line that Python cannot parse, if more is known than "invalid syntax"."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _F_STRING = re.compile(r"""(?<!\w)[rR]?[fF][rR]?(['"]{1,3})""")
 
 
 def unreadable(raised: Raised, lines: Sequence[str], number: int) -> tuple[str, int] | None:
-    """Return a sentence and the line it is about, if more is known than that it is not valid Python."""
+    """Return a sentence and the line that it is about; None if nothing more is known than "invalid syntax"."""
     conflict = next((at for at, line in enumerate(lines, 1) if _CONFLICT.match(line)), None)
     if conflict is not None:
         marker = "has a line of a merge conflict (<<<<<<<, ======= or >>>>>>>)"

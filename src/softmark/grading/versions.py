@@ -1,4 +1,4 @@
-"""Says which version of torch, NumPy or Python is used here, if the student's code needs something that it lacks."""
+"""Says which version of torch, NumPy or Python is used here, if the student's code needs another one."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _INSTEAD = {
 
 
 def version_of(library: str) -> str:
-    """Return library and version; of a module of Python's own, that of Python."""
+    """Return the name and the version of a library; for a module of Python's own, those of Python."""
     return _VERSIONS.get(library, f"Python {PYTHON}")
 
 
 def lacking(raised: Raised, line: str) -> str | None:
-    """Return a sentence about what the student's line uses and the version here lacks."""
+    """Return a sentence about a function in the student's line that the version here does not have."""
     if raised.cls == "AttributeError":
         return _attribute(raised.message, line)
     gone = _OF_TORCH.search(line)

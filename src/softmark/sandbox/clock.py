@@ -1,9 +1,9 @@
-"""Ends a call in this very process that takes too long, or that its user stops with Ctrl-C. Level `none` only.
+"""Ends a call in this same process if it takes too long, or if the user stops it with Ctrl-C. Level `none` only.
 
-A timer interrupts the program again and again. When the time is up, its handler raises in the student's code, and again
-at every tick until the code ends, because the code may catch any exception. The same holds for Ctrl-C. Only Python code
-can be stopped like this: a call of a C library that hangs goes on until it returns. While a debugger is at work, the
-clock stands still.
+A timer interrupts the program at every tick. When the time is up, its handler raises in the student's code, and again
+at every further tick until the code ends, because the code may catch any exception. The same holds for Ctrl-C. Only
+Python code can be stopped like this: a call of a C library that hangs goes on until it returns. While a debugger is
+active, the time does not count.
 
 Signals come to the main thread only. So in another thread, as on a system without this timer, nothing is limited.
 """
@@ -28,7 +28,7 @@ class Stopped(BaseException):
 
 
 class Clock:
-    """The time that one call has taken so far, of the processor's and on the clock."""
+    """Counts the time that one call has taken so far: processor time, and time on the clock."""
 
     def __init__(self, cpu_seconds: float, wall_seconds: float) -> None:
         self._cpu_allowed, self._wall_allowed = cpu_seconds, wall_seconds
@@ -39,7 +39,7 @@ class Clock:
 
     @property
     def expired(self) -> bool:
-        """Return whether it has taken too long."""
+        """Return whether the call has taken too long."""
         return self.cpu > self._cpu_allowed or self.wall > self._wall_allowed
 
     def tick(self, _number: int, _frame: FrameType | None) -> None:
@@ -52,7 +52,7 @@ class Clock:
         self._stop_if_due()
 
     def interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """Stop the call for its user."""
+        """Stop the call, because the user wants to."""
         self.interrupted = True
         self._stop_if_due()
 
@@ -93,7 +93,7 @@ def limited(cpu_seconds: float, wall_seconds: float) -> Iterator[Clock]:
 
 @contextmanager
 def no_keyboard(is_own: Callable[[FrameType], bool]) -> Iterator[None]:
-    """Let input() fail inside this block for the student's own code, as it does in grading, and for nobody else."""
+    """Let input() fail inside this block as it does in grading, if the student's own code calls it."""
     original = builtins.input
 
     def refused(*prompt: Any) -> str:

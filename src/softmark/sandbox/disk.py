@@ -1,28 +1,28 @@
-"""Count what one worker holds on the disk, with and without a name. Trusted side.
+"""Counts the disk space that one worker holds in files with and without a name. Runs on the trusted side.
 
 The limit (`file_mb`) is for all files of a worker together. There are two counts:
 
     names         the scratch directory is walked. Directories are opened one by one below their parents, and links are
-                  not followed, so what the worker moves about meanwhile leads nowhere else. A sparse file counts the
-                  blocks it has, a file with several names counts once. Directories of any depth are counted.
+                  not followed, so a worker that moves directories meanwhile cannot lead the walk elsewhere. A sparse
+                  file counts with its blocks, a file with several names counts once. The depth is not limited.
     no names      a file that was unlinked while it is open or mapped has no name. A worker that has made and removed no
-                  file holds none. One that has written little more than its files with names have, holds little
-                  without. Of any other the kernel is asked what its processes hold open and mapped (held.py), so
-                  nothing that other programs do to the disk plays a part.
+                  file holds none. A worker that has written little more than the size of its files with names holds
+                  little without names. For every other worker the kernel says which files its processes hold open and
+                  mapped (held.py), so other programs that write to the disk make no difference.
 
-Where this process may not ask that (a root without CAP_SYS_PTRACE and CAP_SYS_ADMIN, as in most containers, and an
-ordinary user), or where a worker's processes wake each other all the time, free space decides. What is gone since the
-worker started may have been taken by any program. A worker that has written so much is ended, one at a time: the space
-that comes back was the worker's.
+If this process may not ask the kernel (root without CAP_SYS_PTRACE and CAP_SYS_ADMIN, as in most containers, or an
+ordinary user), or if the processes of a worker wake each other all the time, free space decides. Any program may have
+taken the space that is missing since the worker started. If the worker has written so much, it is ended, one worker at
+a time: space that comes back was the worker's.
 
-When it is looked: free space at every look at the worker (process.py) and at the end of every call, two system calls;
-names at every tenth look, and at the end of a call if the worker has made or removed a file.
+Free space is read at every look at the worker (process.py) and at the end of every call, with two system calls. Names
+are counted at every tenth look, and at the end of a call if the worker has made or removed a file.
 
-The bound. The worker holds at most the limit with names and half the limit (at least 50 MB) without, and in addition
-what it writes between two looks, in a twentieth of a second. It has to write it: seccomp.py refuses what takes space at
-once, and files that never had a name, and sending a descriptor to keep its file in a socket. For files that are memory
-(a tmpfs) the kernel does not tell what was written: there, twice the limit is left to files without a name. Where free
-space decides and a file system is late in telling it (Btrfs), nothing but the size of each file bounds them.
+The bound: the worker holds at most the limit with names and half the limit (at least 50 MB) without, and what it writes
+between two looks, in a twentieth of a second. Writing is the only way: seccomp.py refuses calls that take space at
+once, files that never had a name, and sending a descriptor, which would keep its file in a socket. For files in memory
+(a tmpfs) the kernel does not tell how much was written: there, files without a name may take twice the limit. Where
+free space decides and a file system reports it late (Btrfs), only the size of each file is bounded.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from softmark.sandbox.machine import in_memory
 
 MOST_ENTRIES = 10_000
 _LEAST_HIDDEN = 50_000_000  # other programs write, too
-_COMING_BACK = 1.0  # seconds within which a file system frees what an ended process held
+_COMING_BACK = 1.0  # seconds within which a file system frees the space of an ended process
 _TURNS = (
     os.memfd_create("turns") if hasattr(os, "memfd_create") else -1
-)  # inherited by judges; there are no walls without Linux
+)  # all lanes inherit it; without Linux there are no walls and no such calls
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -61,32 +61,32 @@ class Count:
 
 
 class Disk:
-    """Watches what one worker holds; made before the worker runs any code of the student's."""
+    """Watches the disk space that one worker holds. It is made before the worker runs any code of the student's."""
 
     def __init__(self, scratch: Path, most_bytes: int, zygote: int, written: Callable[[], int]) -> None:
         """Watch the worker that is a child of `zygote`.
 
-        `written` returns how many bytes the worker has written so far, or more if that is not known. It is asked where
-        this process may not see that itself.
+        `written` returns how many bytes the worker has written so far, or a larger number if that is not known. It is
+        called only if this process may not read that itself.
         """
         self._most, self._zygote, self._written = most_bytes, zygote, written
         self._gone = 0
-        """Bytes that were written to files which are gone."""
+        """Bytes that the worker wrote to files which no longer exist."""
         self._tolerated = 2 * most_bytes if in_memory(str(scratch)) else max(most_bytes // 2, _LEAST_HIDDEN)
         self._place = os.open(scratch, _DIRECTORY)
         self._at_start = count(self._place, most_bytes)
         self._most_free = self._free()
         self._free_at_alarm = self._hidden = 0
         self.came_back = False
-        """True if the space that names do not account for came back when the worker ended."""
+        """True if the space that no named file explains came back when the worker ended."""
 
     @property
     def hidden(self) -> bool:
-        """Return whether so much space is gone without a name that only the worker's end can show whose it was."""
+        """Return whether so much space is missing that only the worker's end can show whether the worker has it."""
         return self._hidden > 0
 
     def exceeded(self, thoroughly: bool) -> bool:
-        """Return whether files take more than is allowed; they are counted if there is a sign of any."""
+        """Return whether files take more than is allowed. Count them only if there is a sign of any, or thoroughly."""
         free = self._free()
         self._most_free = max(self._most_free, free)
         taken, self._hidden = self._most_free - free, 0
@@ -104,14 +104,14 @@ class Disk:
         return held is not None and held > self._tolerated
 
     def _held_without_names(self, found: Count, missing: int) -> int | None:
-        """Return the bytes of files without a name that the worker holds; None if this process may not see that.
+        """Return the bytes of nameless files that the worker holds; None if this process may not see that.
 
-        Return 0 without a look if the worker can hold little.
+        Return 0 without asking the kernel if the worker can hold little.
         """
         written = held_files.written(self._zygote)
         if written is None:
             return None
-        alone = len(procfs.family(self._zygote)) == 1  # what an ended process has written is not known
+        alone = len(procfs.family(self._zygote)) == 1  # nobody knows how much an ended process had written
         if alone and missing <= self._tolerated and not self._may_hide(written - self._gone, found):
             return 0
         held = held_files.unnamed_bytes(self._zygote, os.fstat(self._place).st_dev)
@@ -120,14 +120,14 @@ class Disk:
         return held
 
     def _may_hide(self, written: int, found: Count) -> bool:
-        """Return whether the worker has written so much more than it has with names that it may hide too much."""
+        """Return whether the worker has written so much more than its named files hold that it may hide too much."""
         return written - self._with_names(found) > self._tolerated
 
     def _with_names(self, found: Count) -> int:
         return max(0, found.bytes - self._at_start.bytes)
 
     def settle(self) -> None:
-        """Note whether the worker, which has just ended, held what was hidden."""
+        """Note whether the missing space comes back, now that the worker has ended."""
         until = time.monotonic() + _COMING_BACK
         while self.hidden and not self.came_back and time.monotonic() < until:
             self.came_back = self._free() - self._free_at_alarm > self._tolerated // 2
@@ -137,7 +137,7 @@ class Disk:
         os.close(self._place)
 
     def _touched(self) -> bool:
-        """Return whether the worker may have made files: cheap, and right of a directory without others in it."""
+        """Return whether the worker may have made files. This is quick, and exact if no folder was handed in."""
         return self._at_start.folders > 0 or os.fstat(self._place).st_mtime_ns != 0
 
     def _free(self) -> int:
@@ -147,7 +147,7 @@ class Disk:
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Wait until no other judge of this engine ends a worker to see what it held."""
+    """Wait until no other lane of this engine ends a worker to see how much space it held."""
     fcntl.lockf(_TURNS, fcntl.LOCK_EX)
     try:
         yield
@@ -156,12 +156,12 @@ def in_turn() -> Iterator[None]:
 
 
 def mark(directory: Path) -> None:
-    """Date a directory to 1970, so that every later change of what is in it shows. A worker can set no times."""
+    """Date a directory to 1970, so that every later change in it shows. A worker cannot set times."""
     os.utime(directory, ns=(0, 0))
 
 
 def count(place: int, most_bytes: int) -> Count:
-    """Count what is below the directory that `place` is open at; stop once there is too much of it."""
+    """Count the files below the directory that the descriptor `place` has open; stop once they are too many."""
     total = entries = folders = 0
     changed = False
     counted: set[tuple[int, int]] = set()  # files with several names
@@ -190,8 +190,8 @@ def count(place: int, most_bytes: int) -> Count:
 def _directories(place: int) -> Iterator[tuple[int, list[str]]]:
     """Yield each directory from `place` downwards, opened, with a list for the names of the directories in it.
 
-    One is open at a time, so that depth costs nothing. The way up is "..". It leads elsewhere if the worker has moved
-    the directory meanwhile: then this ends early.
+    Only one is open at a time, so that the depth does not matter. The way up is "..". If the worker has moved the
+    directory meanwhile, that leads elsewhere, and the walk ends early.
     """
     here = os.open(".", _DIRECTORY, dir_fd=place)
     above: list[tuple[tuple[int, int], list[str]]] = []
@@ -223,7 +223,7 @@ def _instead_of(directory: int, name: str) -> int:
 
 
 def _opened(name: str, directory: int) -> int | None:
-    """Return a directory of that name, opened; None if there is none any more, or its owner has closed it to us."""
+    """Open a directory and return its descriptor; None if it no longer exists, or if its owner has closed it to us."""
     try:
         return os.open(name, _DIRECTORY, dir_fd=directory)
     except OSError:

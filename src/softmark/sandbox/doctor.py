@@ -1,7 +1,8 @@
-"""Find out what this machine can promise, for `softmark doctor`.
+"""Finds out which isolation level, devices and limits this machine offers, for `softmark doctor`.
 
-`python -I -m softmark.sandbox.doctor`, started with an environment of constants like a grading engine, prints them as
-JSON: the isolation level is found by softmark's own attacks through the real path, not read off a list of features.
+`python -I -m softmark.sandbox.doctor` prints them as JSON. It is started with an environment of constants, like a
+grading engine. To find the isolation level, Softmark attacks the machine from a real worker; it does not read a list of
+features.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from softmark.sandbox.zygote import Zygote
 
 
 def examine() -> Machine:
-    """Look at everything; starts and ends a zygote."""
+    """Return the facts about this machine. Starts and ends a zygote."""
     if forking_works():
         zygote = Zygote.fork()
         findings = highest(zygote)

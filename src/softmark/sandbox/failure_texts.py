@@ -2,10 +2,10 @@
 trusted.
 
 A sentence (`fact`) consists of our words and of names on our lists only. An exception's message goes into `detail`,
-because it may repeat the hidden inputs that the code was given. Any other text of the worker's is for staff.
+because it may repeat the hidden inputs that the code was given. All other text from a worker is for staff.
 
-The worker says in its own words why a value cannot be sent (wire/values.py, wire/packer.py). The beginning of those
-words chooses a sentence here; nothing else of them is repeated.
+The worker says in its own words why a value cannot be sent (wire/values.py, wire/packer.py). The first of these words
+choose a sentence here, and none of them is repeated.
 """
 
 from __future__ import annotations
@@ -99,12 +99,12 @@ _SIGNALS: dict[int, str] = {
 
 
 def class_name(raised: Raised) -> str:
-    """Return an exception's class if it is on our list; a student's own class may be called anything."""
+    """Return the name of an exception's class if it is on our list, because a student's class may have any name."""
     return raised.cls if raised.cls in _KNOWN_CLASSES else "an exception class of its own"
 
 
 def known_class(raised: Raised) -> str:
-    """Return the class of Python's own that an exception is, or is derived from; else words for a class of its own."""
+    """Return the name of the nearest built-in class of an exception, if it says something; else `class_name`."""
     tells = raised.base in _KNOWN_CLASSES and raised.base not in ("Exception", "BaseException")
     return raised.base if tells else class_name(raised)
 
@@ -160,7 +160,7 @@ def from_exception(raised: Raised) -> StudentFailure:
 
 
 def named_only(raised: Raised) -> str:
-    """Return the sentence about an exception of which nothing is known but its class."""
+    """Return the sentence about an exception if nothing but its class is known."""
     return f"raised {class_name(raised)}"
 
 
@@ -170,7 +170,7 @@ def _cause(raised: Raised) -> str | None:
     if raised.cls == "RuntimeError" and "leaf Variable that requires grad" in message:
         return "changes a parameter in place, which autograd does not allow: compute a new tensor instead"
     if raised.cls == "RuntimeError" and ("modified by an inplace" in message or "modified inplace" in message):
-        return "changes in place a tensor that the gradient still needs: compute a new tensor instead"
+        return "changes a tensor in place that the gradient still needs: compute a new tensor instead"
     if raised.cls in ("ModuleNotFoundError", "ImportError"):
         return "imports something that is not available here"
     if raised.cls in ("PermissionError", "OSError", "URLError", "gaierror") and (
@@ -189,7 +189,7 @@ def _of_device(raised: Raised) -> str | None:
 
 
 def message_of(raised: Raised | None, fact: str) -> str:
-    """Return the message of an exception, after its class if the fact does not name that."""
+    """Return the message of an exception, preceded by its class unless the fact names it."""
     if raised is None:
         return ""
     if raised.cls in _PLAIN_WORDS or class_name(raised) in fact:
@@ -198,7 +198,7 @@ def message_of(raised: Raised | None, fact: str) -> str:
 
 
 def _killed(for_memory: bool | None) -> StudentFailure:
-    """Return the failure of a process that ended by SIGKILL: the kernel sends it for memory, and code can send it."""
+    """Return the failure of a process that ended by SIGKILL. The kernel sends it for want of memory; code can, too."""
     if for_memory:
         return StudentFailure(Category.MEMORY, "was killed by the system, most likely for using too much memory")
     if for_memory is None:
@@ -213,10 +213,10 @@ def _killed(for_memory: bool | None) -> StudentFailure:
 def death(status: int, for_memory: bool | None = None) -> StudentFailure:
     """Return the failure of a process that ended before it answered, from the status that wait() gave.
 
-    `for_memory` says whether the kernel has killed a process for want of memory; None: it does not tell. A number of a
-    signal may have no name in Python (40 has none), and every number has a sentence.
+    `for_memory` says whether the kernel has killed a process for want of memory; None if the kernel does not tell. Some
+    signals have no name in Python, such as 40. They have a sentence, too.
     """
-    number = status & 0x7F  # above it are a bit for a core dump, and the exit status
+    number = status & 0x7F  # the higher bits are one for a core dump, and the exit status
     if number == 0:
         code = status >> 8
         return StudentFailure(
@@ -227,12 +227,14 @@ def death(status: int, for_memory: bool | None = None) -> StudentFailure:
     return StudentFailure(Category.CRASH, f"the code {_SIGNALS.get(number, f'was ended by signal {number}')}")
 
 
-def out_of_time(limit: float, left: float, cpu: float, wall: float, *, printing: bool = False) -> StudentFailure:
+def out_of_time(limit: float, left: float, cpu: float | None, wall: float, *, printing: bool = False) -> StudentFailure:
     """Return the failure of a call that took too long.
 
-    `left` is what earlier calls of the same test have left of the limit. `printing` says that it printed more than was
-    read of it.
+    `left` is the part of the limit that earlier calls of the same test have left. `cpu` is None if processor time is
+    not measured. `printing` is True if the call printed more than could be read.
     """
+    if cpu is None:
+        return StudentFailure(Category.TIMEOUT, f"no answer within {wall:.0f} s")
     if cpu >= left:
         return StudentFailure(Category.TIMEOUT, f"no answer within {limit:g} s of computing time")
     waiting = cpu < 0.1 * wall
@@ -293,7 +295,7 @@ _KINDS = (  # the worker's first words, the name of the kind, what to return ins
 
 
 def no_plain_value(detail: str) -> str:
-    """Return a sentence for the student about a value that the worker could not send for this reason."""
+    """Return the sentence for the student about a value that the worker could not send. `detail` is its reason."""
     kind, instead = _called(detail)
     contains = "a value that contains " if re.search(r"\((?:item|key) [^()]*\)$", detail) else ""
     return f"returned {contains}{kind}, not a plain value that can be compared: {instead}"

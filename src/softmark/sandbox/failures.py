@@ -1,4 +1,4 @@
-"""Defines the exceptions for failures between the two sides, by whose fault they are."""
+"""Defines the exceptions for failures between the two sides, one class for each cause."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ class UnsendableRequest(GraderFault):
 
 @dataclass(eq=False)  # not frozen: Python writes tracebacks into exceptions
 class StudentFailure(Exception):
-    """Raised if the student's code gave no answer. `category` and `code` tell the program why, the rest tells people.
+    """Raised if the student's code gave no answer. Programs read `category` and `code`, people read the texts.
 
     `fact` is one sentence that is safe to show: it never repeats text that the student's code could fill with hidden
-    inputs. `detail` may repeat such text (an exception's own message); the test's visibility decides who sees it. Each
-    text is cut to `LONGEST_TEXT`, because it may be a worker's, and it is kept in every verdict.
+    inputs. `detail` may repeat such text (an exception's own message); the test's visibility decides who sees it.
+    `staff` is for staff only. Each text is cut to `LONGEST_TEXT`, because it may come from a worker, and every verdict
+    keeps it.
     """
 
     category: Category

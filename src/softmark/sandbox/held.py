@@ -1,13 +1,13 @@
-"""Ask the kernel what a worker's processes have written, and which files without a name they hold. Trusted side.
+"""Asks the kernel how much a worker's processes have written, and which nameless files they hold. Trusted side.
 
-The kernel tells it in /proc/<pid>: `io` has the bytes written to any disk, by a process and the children that it has
-reaped; `fd` has the open files, and `map_files` the mapped ones. A file without a name has no links. Threads are asked
-one by one, because a thread may have descriptors of its own.
+The kernel tells this in /proc/<pid>: `io` has the bytes that a process, and the children that it has reaped, have
+written to any disk; `fd` has the open files, and `map_files` the mapped ones. A file without a name has no links. The
+entries of all threads are read, because a thread may have descriptors of its own.
 
-A worker must not be able to move a file from process to process while it is searched for. So its processes are stopped
-meanwhile. A descriptor in the buffer of a socket would belong to no process: seccomp.py lets a worker send none.
+A worker must not be able to move a file from process to process during the search. So its processes are stopped
+meanwhile. A descriptor in the buffer of a socket would belong to no process: seccomp.py refuses to send any.
 
-To read this of a worker takes CAP_SYS_PTRACE, and for mapped files CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
+To read these entries of a worker takes CAP_SYS_PTRACE, and for mapped files CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GONE = (FileNotFoundError, ProcessLookupError)
 
 
 def written(ancestor: int) -> int | None:
-    """Return the bytes that the processes below `ancestor` have written to disks; None if that may not be seen."""
+    """Return the bytes that the processes below `ancestor` have written to disks; None if we may not read that."""
     total = 0
     for pid in procfs.family(ancestor):
         try:
@@ -44,7 +44,7 @@ def written(ancestor: int) -> int | None:
 def unnamed_bytes(ancestor: int, device: int) -> int | None:
     """Return the bytes of nameless files of a device that processes below `ancestor` hold.
 
-    Return None if that may not be seen, or if the processes do not stand still.
+    Return None if we may not read that, or if the processes could not be stopped.
     """
     found: dict[int, int] = {}
     try:
@@ -64,7 +64,7 @@ def _stopped(ancestor: int) -> Iterator[set[int] | None]:
     """Stop all processes below `ancestor`, and those that they start meanwhile; let them go on afterwards.
 
     A process that still runs may wake another one. So all of them must be seen stopped twice in a row. Yield None if
-    they were not, because they wake each other faster than they can be stopped.
+    that does not happen in time, because they wake each other faster than they can be stopped.
     """
     pids: set[int] = set()
     clean, until = 0, time.monotonic() + _STOPPING

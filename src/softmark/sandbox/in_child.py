@@ -54,7 +54,7 @@ class ChildWorker(StudentProcess):
         self._oom_kills = procfs.oom_kills()
         self._wire, theirs = socket.socketpair()
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()  # or the child would print it again
+            stream.flush()  # otherwise the child would print the buffered text again
         self._pid = os.fork()
         if self._pid == 0:
             self._wire.close()
@@ -71,7 +71,7 @@ class ChildWorker(StudentProcess):
         return procfs.process_cpu(self._pid)
 
     def printed(self) -> tuple[str, str]:
-        return "", ""  # it went to the student's own terminal
+        return "", ""  # the prints went to the student's own terminal
 
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         cpu_start, wall_start = self.cpu_seconds(), time.monotonic()
@@ -87,7 +87,7 @@ class ChildWorker(StudentProcess):
         return bytes(body.received)
 
     def close(self) -> Exit:
-        """End it. A child that waits for a request is left a moment to end by itself."""
+        """End the child. If it waits for a request, give it a moment to end by itself."""
         if self._ended is None:
             self._wire.close()
             if not self._busy:
@@ -108,7 +108,7 @@ class ChildWorker(StudentProcess):
             self._tell_death()
 
     def _take(self, body: _Body) -> bool:
-        """Wait a moment for more of the answer; True when it is complete."""
+        """Wait a moment for more of the answer; return whether it is complete."""
         ready, _, _ = select.select([self._wire], [], [], _TICK)
         if not ready:
             return False
@@ -121,7 +121,7 @@ class ChildWorker(StudentProcess):
         return body.add(part)
 
     def _tell_death(self) -> NoReturn:
-        """Raise the failure of a child whose wire was closed, by its end or by its code."""
+        """Raise the failure of a child whose wire is closed, because the child has ended or its code has closed it."""
         ending, _, _ = select.select([self._pidfd], [], [], _ENDING)
         status = self.close().status
         if not ending:
@@ -130,7 +130,7 @@ class ChildWorker(StudentProcess):
 
 
 class _Body:
-    """The body of an answer's frame as far as it has come."""
+    """The part of an answer's frame that has arrived."""
 
     def __init__(self, outgoing: Outgoing) -> None:
         self._outgoing = outgoing
@@ -139,11 +139,11 @@ class _Body:
 
     @property
     def lacking(self) -> int:
-        """Return how many bytes are still to come, first of the prefix and then of the body."""
+        """Return how many bytes of the prefix, and after it of the body, have not arrived yet."""
         return (wire.PREFIX if self._size is None else self._size) - len(self.received)
 
     def add(self, part: bytes) -> bool:
-        """Take what has arrived; True when the body is complete."""
+        """Add bytes that have arrived; return whether the body is complete."""
         self.received += part
         if self._size is None and not self.lacking:
             self._size = self._outgoing.body_size(bytes(self.received))
@@ -165,7 +165,7 @@ def _serve(directory: str, descriptor: int, prepare: Callable[[], None]) -> NoRe
 
 
 def _note_debuggers(debugged: mmap.mmap) -> None:
-    """Have every debugger of Python's kind leave a note when it starts."""
+    """Have every debugger that is derived from `bdb` leave a note when it starts."""
     reset = bdb.Bdb.reset
 
     def noted(self: bdb.Bdb) -> None:

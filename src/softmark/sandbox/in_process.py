@@ -1,8 +1,8 @@
-"""Runs a student's code in this very process (level `none`): for a notebook, or where no child can be had
+"""Runs a student's code in this same process (level `none`): for a notebook, or where no child can be started
 (in_child.py).
 
 Requests, replies and the wire format are the same as everywhere, so students see at home what the grader will see. Only
-the process and its walls are missing.
+a process of its own and the walls are missing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from softmark.sandbox.zygote import Exit
 
 
 class InProcessWorker(StudentProcess):
-    """Answers requests by calling the worker's code directly. It stops what clock.py can stop, and no crash."""
+    """Answers requests by calling the worker's code directly. clock.py ends endless loops; nothing stops a crash."""
 
     alive = True
 
@@ -49,11 +49,11 @@ class InProcessWorker(StudentProcess):
         if clock.expired:
             limit = outgoing.limit(self._limits.cpu_seconds, allowed)
             raise failure_texts.out_of_time(limit, allowed.cpu_seconds, clock.cpu, clock.wall)
-        outgoing.body_size(reply[: wire.PREFIX])  # raises if it would be too large for grading, too
+        outgoing.body_size(reply[: wire.PREFIX])  # raises if the answer would be too large in grading
         return bytes(_body(reply))
 
     def _asked(self, ask: Ask) -> Answered:
-        """Return the answer to what a call asks. It crosses the wire format both ways, as it does in grading."""
+        """Return the answer to a question of a call. Both go through the wire format, as in grading."""
         number = self._worker.present
         asked = protocol.read_reply(wire.unpack(_body(wire.pack(protocol.ask_value(number, ask)))), Call("", id=number))
         if self.answer is None or not isinstance(asked, Ask):
@@ -67,7 +67,7 @@ class InProcessWorker(StudentProcess):
         return time.process_time()
 
     def printed(self) -> tuple[str, str]:
-        return "", ""  # it went to the student's own terminal
+        return "", ""  # the prints went to the student's own terminal
 
     def close(self) -> Exit | None:
         if self.alive:

@@ -38,7 +38,7 @@ _STOPPED_BY = {Level.FULL: self_test.ATTACKS, Level.USER: self_test.ATTACKS, Lev
 
 
 class Sandbox(Protocol):
-    """Something that opens student processes."""
+    """Opens student processes of one level."""
 
     level: Level
 
@@ -88,7 +88,7 @@ class ForkedSandbox:
         return ForkedWorker(self._zygote, walls, limits, self._note_end, spare)
 
     def beside(self, files: Mapping[str, bytes]) -> Path:
-        """Make a directory that belongs to no worker."""
+        """Make a directory with these files that belongs to no worker."""
         return self._root.make(files, None)
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ class SpawnedSandbox:
 
 
 class InProcess:
-    """Level `none`: in this process."""
+    """Runs the code in this process: level `none`."""
 
     level = Level.NONE
 
@@ -132,9 +132,9 @@ class InProcess:
 
 
 class InChild(InProcess):
-    """Level `none` on a student's own machine: in a child of this process, where that can be had.
+    """Runs the code in a child of this process, if it can be forked: level `none` on a student's own machine.
 
-    While a debugger follows this process, the code stays here, because a debugger would not follow the child.
+    While a debugger follows this process, the code runs here, because a debugger would not follow the child.
     """
 
     def open(self, files: Mapping[str, bytes], limits: Limits) -> InProcessWorker | ChildWorker:
@@ -170,9 +170,9 @@ def forking_works() -> bool:
 
 
 def examine(zygote: Zygote, level: Level) -> LevelCheck:
-    """Return whether a level holds on this machine, found out by attack (worker/self_test.py)."""
+    """Attack a worker of this level (worker/self_test.py), and return whether the level holds on this machine."""
     if level <= Level.PROCESS:
-        return LevelCheck(level, True)  # a process of its own can be had anywhere
+        return LevelCheck(level, True)  # every system can start processes
     missing = _missing_for(level)
     if missing:
         return LevelCheck(level, False, missing)
@@ -189,7 +189,7 @@ def examine(zygote: Zygote, level: Level) -> LevelCheck:
 
 
 def highest(zygote: Zygote) -> list[LevelCheck]:
-    """Return the checks of the levels from `full` downwards, up to the first level that holds."""
+    """Check the levels from `full` downwards until one holds, and return these checks."""
     findings = []
     for level in (Level.FULL, Level.USER, Level.PROCESS):
         findings.append(examine(zygote, level))
@@ -199,7 +199,7 @@ def highest(zygote: Zygote) -> list[LevelCheck]:
 
 
 def open_sandbox(zygote: Zygote | None, level: Level, device_files: tuple[str, ...] = ()) -> Sandbox:
-    """Return the sandbox of a level that has been found to hold here, with the use of these device files."""
+    """Return the sandbox of a level that holds on this machine. Workers may use these device files."""
     if level is Level.NONE:
         return InProcess()
     if zygote is None or (level is Level.PROCESS and not _forked_process_holds(zygote)):
@@ -208,7 +208,7 @@ def open_sandbox(zygote: Zygote | None, level: Level, device_files: tuple[str, .
 
 
 def _forked_process_holds(zygote: Zygote) -> bool:
-    """Return whether workers can be forked for level `process`: root must be able to become another user."""
+    """Return whether forked workers reach level `process`. If root grades, it must be able to become another user."""
     try:
         return not any(_self_test(zygote, Level.PROCESS)[name] for name in _STOPPED_BY[Level.PROCESS])
     except SandboxLost:
@@ -235,7 +235,7 @@ def _missing_for(level: Level) -> str:
 
 
 def _lacking() -> str:
-    """Return the capabilities that root needs and has not, as in a container that was started without them."""
+    """Return a sentence about the capabilities that root lacks here, as in some containers; empty if it lacks none."""
     held = int(rlimits.status("self")["CapEff"], 16)
     lacking = [named for number, named in _CAPABILITIES.items() if not held >> number & 1]
     if not lacking:
@@ -245,7 +245,7 @@ def _lacking() -> str:
 
 
 def _self_test(zygote: Zygote, level: Level) -> dict[str, str]:
-    """Return what softmark's own attacks achieve from inside a worker of that level."""
+    """Make Softmark's own attacks from inside a worker of that level, and return the successes by name."""
     sandbox = ForkedSandbox(zygote, level)
     try:
         place = sandbox.beside({"secret": b"canary"})

@@ -1,13 +1,16 @@
-"""Ends every process that came of one worker: its children, their children, and those that detached themselves.
+"""Ends every process that one worker has started: its children, their children, and those that detached themselves.
 
-They are found by something that a process cannot change. If the worker has a user id of its own, that is the id. A
-helper takes the id and sends one kill(-1), which the kernel delivers to every process of that user at once, so forking
-cannot outrun it. The real and saved ids of the helper are a spare id. The kernel permits a signal if the sender's real
-or effective id is the target's real or saved one. So the helper reaches the worker's processes, and a leftover that
-calls kill(-1) without end does not reach the helper. Without a user id of its own it is the process group, which
-seccomp lets nobody leave, and, where there is no seccomp, the tree of processes below the zygote.
+They are found by a property that a process cannot change:
 
-Every wait here has an end. If the kernel cannot end a process by then, the caller is told.
+* If the worker has a user id of its own, by this id. A helper process takes the id and sends one kill(-1), which the
+  kernel delivers to every process of that user at once, so a process cannot escape by forking. The real and saved ids
+  of the helper are a spare id. The kernel permits a signal if the sender's real or effective id is the target's real or
+  saved one. So the helper reaches the worker's processes, and a leftover that keeps calling kill(-1) does not reach the
+  helper.
+* Otherwise by the process group, which seccomp lets no process leave; without seccomp, by the tree of processes below
+  the zygote.
+
+Every wait here has an end. If the kernel cannot end a process by then, the result says so.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ _NAP = 0.1  # seconds after which we look again, whether or not the death of a p
 
 @dataclass(frozen=True)
 class Owner:
-    """The user id that a worker's processes have, and a second one that no process has."""
+    """The user id of a worker's processes, and a spare id that no process has."""
 
     uid: int
     spare: int
@@ -59,7 +62,7 @@ def await_end(pid: int, until: float) -> bool:
 
 
 def sweep(owner: Owner | None, until: float) -> Swept:
-    """Kill and reap every process below this one, until there is none or the time is over."""
+    """Kill and reap every process below this one, until none is left or the time is over."""
     dead, seconds = 0, 0.0
     while True:
         more, spent, clean = _reap()
@@ -74,7 +77,7 @@ def sweep(owner: Owner | None, until: float) -> Swept:
 
 
 def end_user(owner: Owner, until: float) -> None:
-    """Send SIGKILL to every process of a user, from a helper that can reach no other."""
+    """Send SIGKILL to every process of a user, from a helper process that can reach no other user's."""
     try:
         pid = os.fork()
     except OSError:
@@ -93,7 +96,7 @@ def end_user(owner: Owner, until: float) -> None:
 
 
 def end_orphans(worker: int, owner: Owner | None, until: float) -> bool:
-    """Kill the rest of a worker whose zygote has died. Return whether nothing is left. Nobody here can reap it."""
+    """Kill the processes of a worker whose zygote has died; return whether none is left. Nobody here can reap them."""
     if owner is None:
         end_group(worker)
         return True
@@ -107,7 +110,7 @@ def end_orphans(worker: int, owner: Owner | None, until: float) -> bool:
 
 
 def _reap() -> tuple[int, float, bool]:
-    """Collect the dead; return how many there were, their processor seconds, and whether no child is left."""
+    """Reap ended children; return their number, their processor seconds, and whether no child is left."""
     dead, seconds = 0, 0.0
     while True:
         try:
@@ -121,7 +124,7 @@ def _reap() -> tuple[int, float, bool]:
 
 
 def _end_descendants(ancestor: int) -> None:
-    """Stop every descendant first, so that none forks on, then kill them."""
+    """Stop all descendants, so that they no longer fork, and then kill them."""
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in procfs.descendants(ancestor):
             with contextlib.suppress(ProcessLookupError):  # it ended by itself
@@ -129,7 +132,7 @@ def _end_descendants(ancestor: int) -> None:
 
 
 def _await_a_death(until: float) -> None:
-    """Wait until some descendant has died, a moment at most."""
+    """Wait until a descendant has died, but no longer than a moment."""
     descriptors = []
     for pid in procfs.descendants(os.getpid()):
         with contextlib.suppress(OSError):  # it is gone already

@@ -1,8 +1,8 @@
-"""Says what this machine has: its memory, divided among student processes, and a directory for temporary files.
+"""Divides the memory of this machine among student processes, and finds a directory for temporary files.
 
-If a container exceeds its own limit, the kernel ends one of its processes. It picks workers first (walls.py), but it
-may pick one student's worker because of another's greed. So the limits leave room for the trusted side and all workers
-together.
+If a container exceeds its own limit, the kernel ends one of its processes. It picks workers first (walls/__init__.py),
+but it may pick the worker of a student who did not use the memory. So the limits leave room for the trusted side and
+all workers together.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from softmark.records.limits import Limits
 _ENGINE_MB = 250  # the engine with torch and the hidden tests
 _LANE_MB = 150  # a zygote's own pages, and those that a worker copies
 _LEAST_MB = 128
-_ENOUGH_MB = 512  # one worker with this much is better than two with less
+_ENOUGH_MB = 512  # a second lane is started only if each worker can have this much
 _CGROUPS = (("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"))  # version 2, and 1
 _MEGABYTE = 1_000_000
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """The facts about a machine (doctor.py), as plain data that crosses from one process to another."""
+    """The facts about a machine (doctor.py), as plain data that one process sends to another."""
 
     level: str
     why_not_higher: dict[str, str]
@@ -39,12 +39,12 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 def fitting(limits: Limits, lanes: int = 1) -> Limits:
-    """Return the limits of each of several workers side by side, with memory cut to what there is."""
+    """Return the limits for each of several workers side by side. Their memory is cut to what this machine has."""
     return replace(limits, memory_mb=max(_LEAST_MB, min(limits.memory_mb, _room(limits, lanes))))
 
 
 def side_by_side(wanted: int, limits: Limits) -> int:
-    """Return how many workers there is memory for, at most as many as are wanted."""
+    """Return how many of the wanted workers the memory of this machine suffices for, at least 1."""
     enough = min(limits.memory_mb, _ENOUGH_MB)
     return max((lanes for lanes in range(2, wanted + 1) if _room(limits, lanes) >= enough), default=1)
 
@@ -78,9 +78,9 @@ def _limits_of_groups() -> Iterator[str]:
 
 
 def temporary_directory() -> str:
-    """Return the directory for temporary files, from now on that of `tempfile`, too. Raise UsageError without one.
+    """Return the directory for temporary files, and have `tempfile` use it. Raise UsageError if there is none.
 
-    Left alone, `tempfile` tries whether it can write there. A process that is killed at that moment leaves the file.
+    `tempfile` would find one by writing a file. A process that is killed at that moment leaves the file behind.
     """
     if tempfile.tempdir is None:
         named = [os.path.abspath(os.environ[name]) for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)]
@@ -97,7 +97,7 @@ def _is_writable(directory: str) -> bool:
 
 
 def in_memory(directory: str) -> bool:
-    """Return whether files in a directory are memory: of a tmpfs."""
+    """Return whether files in a directory take memory, because it is on a tmpfs."""
     mounts = Path("/proc/self/mounts")
     if not mounts.exists():
         return False

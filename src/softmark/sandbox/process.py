@@ -1,15 +1,16 @@
-"""The trusted side of one worker: asks, waits within limits, drains what is printed, and ends it.
+"""The trusted side of one worker: asks it, waits within limits, reads what it prints, and ends it.
 
-Two clocks run while an answer is awaited. Processor time is the measure, so that a busy machine fails nobody; wall
-time is the guard against a program that waits for ever. Memory and disk are looked at twenty times in each second of
-the worker's life, and the disk at the end of every request too. All are read from the kernel. The answer counts when
-one complete frame has arrived and the disk's limit holds; nothing the worker does afterwards matters.
+Two clocks run while this side waits for an answer. Processor time is limited, so that a busy machine fails nobody; time
+on the clock is limited too, against a program that waits for ever. Memory and disk are checked twenty times in each
+second of a request, and the disk at its end as well. All figures come from the kernel. An answer counts once one
+complete frame has arrived and the disk's limit holds, whatever the worker does afterwards.
 
-The clocks run only while this side never waits in a read or write of the wire: a worker may begin a frame and not end
-it. So the wire does not block, and each read and write asks once more not to wait.
+A worker may begin a frame and never end it. This side must not wait for that in a read or write, because then nobody
+would look at the clocks. So the socket does not block, and each read and write has the flag not to wait.
 
-What a worker does must not keep the trusted side busy. A stream at its end is no longer waited for. Of what is printed
-a bounded amount is read in each tick; a program that prints more waits. So does one that sends its answer in crumbs.
+A worker must not be able to keep the trusted side busy. A stream that has ended is no longer watched. In each tick a
+bounded amount of output is read; a program that prints more has to wait. So has a program that sends its answer in
+crumbs.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ from softmark.sandbox.walls import Walls
 from softmark.sandbox.zygote import Exit, Zygote
 
 _TICK = 0.05  # seconds between looks at a worker
-_THOROUGH = 10  # at every tenth look the files are counted, even without a sign that there are any
+_THOROUGH = 10  # at every tenth look the files are counted, even if nothing hints at new ones
 _CHUNK = 1 << 16
-_READS = 16  # in a tick, from one stream or of crumbs of an answer: that is up to 20 MB a second
-_CRUMB = 4096  # bytes; an answer arrives in parts of a hundred thousand, but for the last one
-_SHORT = 0.005  # seconds of an exchange in which we do not ask for the time of children, since that takes longer
+_READS = 16  # reads in a tick from one stream, or of crumbs of an answer: up to 20 MB a second
+_CRUMB = 4096  # bytes; all parts of an answer but the last one have about a hundred thousand
+_SHORT = 0.005  # seconds; after a shorter exchange we do not ask for the time of children, which would take longer
 _MEGABYTE = 1_000_000
 _OF_BACKSTOP = 0.75  # the kernel counts clock ticks for its own limit, and on a busy machine it may count too many
 _ENDING = 1.0  # seconds that a process may live on after its end of the wire is closed
 
 
 def killed_for_memory(before: int | None) -> bool | None:
-    """Return whether the kernel has killed a process for memory since it had killed so many; None: it does not tell."""
+    """Return whether the kernel has killed more processes for memory than `before`; None if it does not tell."""
     now = procfs.oom_kills()
     return None if before is None or now is None else now > before
 
@@ -118,18 +119,18 @@ class ForkedWorker(StudentProcess):
         return answer
 
     def usage(self) -> procfs.Usage:
-        """Return what the worker and all it has started use now."""
+        """Return the resources that the worker and all processes it has started use now."""
         self._looks, self._next_look = self._looks + 1, time.monotonic() + _TICK
         used = procfs.usage(self._zygote.pid, self.pid, self._zygote.baseline)
         self._know_of_others(used.cpu_seconds - procfs.process_cpu(self.pid))
         return used
 
     def _know_of_others(self, seconds: float) -> None:
-        """Note the processor time of what the worker has started; a process that is ending may be missed for once."""
+        """Note the processor time of processes that the worker has started. A look may miss one that is just ending."""
         self._cpu_of_others = max(self._cpu_of_others, seconds)
 
     def close(self) -> Exit:
-        """End it and all that came of it; safe to call twice.
+        """End the worker and every process that it has started; safe to call twice.
 
         The first call raises SandboxLost if the zygote has ended: only the zygote can end a worker.
         """
@@ -138,14 +139,14 @@ class ForkedWorker(StudentProcess):
                 self._ended = self._zygote.stop()
                 self._on_end(self._ended)
             except SandboxLost:
-                self._ended = Exit(signal.SIGKILL, 0.0, leftovers=0, clean=False)  # by its trusted side
+                self._ended = Exit(signal.SIGKILL, 0.0, leftovers=0, clean=False)  # the zygote's handle has killed it
                 raise
             finally:
                 self._release()
         return self._ended
 
     def _release(self) -> None:
-        """Take what was printed last, close all descriptors, and delete the scratch directory."""
+        """Read the last output, close all descriptors, and delete the scratch directory."""
         self._drain()
         self._selector.close()
         self._wire.close()
@@ -157,12 +158,12 @@ class ForkedWorker(StudentProcess):
         scratch.remove(Path(self._walls.scratch))
 
     def require_memory(self, used: procfs.Usage) -> None:
-        """Raise StudentFailure if it uses more memory than it may."""
+        """Raise StudentFailure if the worker uses more memory than it may."""
         if used.memory_bytes > self._limits.memory_mb * _MEGABYTE:
             raise failure_texts.out_of_memory(self._limits.memory_mb, used.memory_bytes)
 
     def require_disk(self, thoroughly: bool) -> None:
-        """Raise StudentFailure if it holds more of the disk than it may; end it if only its end can show that."""
+        """Raise StudentFailure if the worker holds too much of the disk. End it if only its end can show that."""
         if self._disk is None:
             return
         if self._disk.exceeded(thoroughly):
@@ -172,7 +173,7 @@ class ForkedWorker(StudentProcess):
                 self._look_for_hidden_files(self._disk)
 
     def _look_for_hidden_files(self, disk: Disk) -> None:
-        """End the worker to see what it held, unless the end of another's has shown it meanwhile."""
+        """End the worker to see how much it held, unless another worker's end has returned the missing space."""
         if not disk.exceeded(thoroughly=True) and not disk.hidden:
             return
         self.close()
@@ -188,20 +189,20 @@ class ForkedWorker(StudentProcess):
             zygote, most = self._zygote, self._limits.file_mb * _MEGABYTE
             self._disk = Disk(Path(self._walls.scratch), most, zygote.pid, zygote.written)
         except SandboxLost:
-            raise  # `close` has raised it
+            raise  # `close` raised it, so the worker has been closed
         except (GraderFault, StudentFailure, OSError) as failure:
             self.close()
             raise GraderFault(str(failure)) from failure
 
     def _drain(self) -> None:
-        """Take what the output pipes hold when the worker and all it started have ended."""
+        """Read the rest of the output pipes, when the worker and all processes that it started have ended."""
         for descriptor in self._streams:
             for _ in range(64):  # a pipe holds 1 MB at most, in parts of any size
                 if not self._read_output(descriptor):
                     break
 
     def _read_output(self, descriptor: int) -> bool:
-        """Take a chunk of what was printed; False if there is no more now. The end of the stream is not waited for."""
+        """Read a chunk of output; return whether there was any. At the end of the stream, stop watching it."""
         try:
             chunk = os.read(descriptor, _CHUNK)
         except BlockingIOError:
@@ -213,7 +214,7 @@ class ForkedWorker(StudentProcess):
         return bool(chunk)
 
     def _count_read(self, descriptor: int) -> None:
-        """Let a descriptor rest until the next tick if it has kept us busy in this one."""
+        """Do not watch a descriptor until the next tick if it has kept us busy in this one."""
         self._reads[descriptor] += 1
         if self._reads[descriptor] == _READS:
             self._rest(descriptor)
@@ -224,7 +225,7 @@ class ForkedWorker(StudentProcess):
             self._selector.unregister(descriptor)
 
     def _wake_all(self) -> None:
-        """Wait for every descriptor again that was let rest."""
+        """Watch all descriptors again that `_rest` has put aside."""
         if not self._reads:
             return
         self._reads.clear()
@@ -232,7 +233,7 @@ class ForkedWorker(StudentProcess):
             self._selector.register(descriptor, selectors.EVENT_READ)
 
     def _death(self) -> StudentFailure:
-        """Return the failure of a worker that has ended, by itself or by the kernel."""
+        """Close a worker that has ended, and return its failure."""
         ended = self.close()
         killed = os.WIFSIGNALED(ended.status) and os.WTERMSIG(ended.status) in (signal.SIGKILL, signal.SIGXCPU)
         if killed and ended.cpu_seconds > _OF_BACKSTOP * self._walls.cpu_backstop:
@@ -241,7 +242,7 @@ class ForkedWorker(StudentProcess):
 
 
 class _Exchange:
-    """One request on its way there and back, under the clocks and limits."""
+    """Sends one request and receives its reply, under the clocks and limits."""
 
     def __init__(self, worker: ForkedWorker, outgoing: Outgoing, allowed: Allowed) -> None:
         self._worker, self._outgoing, self._allowed = worker, outgoing, allowed
@@ -252,7 +253,7 @@ class _Exchange:
         self._wall_start = time.monotonic()
         self._cpu_start = worker.cpu_seconds()
         self._printing = False
-        """True if what it printed had to wait."""
+        """True if the worker printed more in a tick than was read."""
 
     def run(self) -> bytes:
         """Return the body of the reply's frame."""
@@ -289,7 +290,7 @@ class _Exchange:
             self._worker._selector.modify(wire_fd, wanted)
 
     def _receive(self) -> bool:
-        """Take what has arrived; True when the frame is complete."""
+        """Read what has arrived; return whether the frame is complete."""
         try:
             most = min(_CHUNK * 16, self._expected - len(self._received))
             part = self._worker._wire.recv(most, socket.MSG_DONTWAIT)
@@ -304,7 +305,7 @@ class _Exchange:
             self._expected = self._outgoing.body_size(bytes(self._received))
             self._received.clear()
             self._have_prefix = True
-            return self._receive()  # the rest has mostly arrived, too
+            return self._receive()  # usually the rest has arrived, too
         complete = self._have_prefix and len(self._received) == self._expected
         if not complete and len(part) < _CRUMB:
             self._worker._count_read(self._worker._wire.fileno())
@@ -320,7 +321,7 @@ class _Exchange:
         raise death if ending else failure_texts.malformed("the wire was closed")
 
     def _look(self) -> None:
-        """Raise StudentFailure if a clock has run out, or if too much memory or disk is held."""
+        """Raise StudentFailure if a time is over, or if the worker holds too much memory or disk."""
         worker = self._worker
         self._printing |= any(worker._reads[stream] >= _READS for stream in worker._streams)
         worker._wake_all()
@@ -335,7 +336,7 @@ class _Exchange:
         worker.require_disk(thoroughly=worker._looks % _THOROUGH == 0)
 
     def _look_at_holdings(self) -> None:
-        """Look at what the worker still holds when its answer has come in time."""
+        """Raise StudentFailure if the worker holds too much memory or disk when its answer has come in time."""
         worker = self._worker
         if time.monotonic() >= worker._next_look:
             worker.require_memory(worker.usage())

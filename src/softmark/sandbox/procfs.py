@@ -1,18 +1,18 @@
-"""Read from /proc how much processor time and memory the processes of one student use. Trusted side.
+"""Reads from /proc how much processor time and memory the processes of one student use. Runs on the trusted side.
 
-Numbers come from the kernel, never from the student's process. Everything here tolerates a process that ends while it
-is being read.
+Numbers come from the kernel, never from the student's process. A process may end while its entry is being read.
 
 The time of a process that has ended is not lost. Until its parent has reaped it, it is a zombie below the zygote, with
-a time of its own; then the kernel adds its time to the parent's `cutime`. Only a parent that ignores the ends of its
-children would lose it, and seccomp.py keeps a worker from ignoring them. A parent is read before its children, so that
-a child that is reaped in between is counted at the next look, and never twice.
+a time of its own; then the kernel adds its time to the parent's `cutime`. A parent that ignores the ends of its
+children would lose it, but seccomp.py keeps a worker from ignoring them. A parent is read before its children, so a
+child that is reaped in between is counted at the next look, and never twice.
 
-The memory of a process is: its pages that are of no file, its own and shared ones; its page tables; and for each open
-descriptor the most that the buffers of a pipe or a socket can hold, because the kernel does not tell how full they are.
-Pages that it has from the zygote are shared with the zygote and not counted. A further process of the student's could
-make those pages its own by writing to them. That shows as page faults, each of which copies at most one page. Other
-page faults look the same, so a further process may be counted as larger than it is, at most by the zygote's pages.
+The memory of a process is the sum of: its pages that belong to no file, private and shared; its page tables; and for
+each open descriptor the most that the buffers of a pipe or a socket can hold, because the kernel does not tell how full
+they are. Pages that the worker has from the zygote are shared with the zygote and not counted. A further process of the
+student's could make those pages its own by writing to them. That shows as page faults, each of which copies at most one
+page. Other page faults look the same, so a further process may count as larger than it is, at most by the zygote's
+pages.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def process_cpu(pid: int) -> float:
 
 
 def private_memory(pid: int) -> int:
-    """Return the bytes of a process that are of no file, and its page tables.
+    """Return the bytes of a process's memory that belongs to no file, and of its page tables.
 
-    The entry of a process whose first thread has ended says nothing; those of its other threads do.
+    If the first thread of a process has ended, the process's entry is empty, and those of its other threads are read.
     """
     for place in (f"/proc/{pid}", *threads(pid)):
         kilobytes = [int(number) for number in _MEMORY.findall(_read(f"{place}/status"))]
@@ -62,16 +62,16 @@ def private_memory(pid: int) -> int:
 
 
 def descendants(ancestor: int) -> list[int]:
-    """Return every living process below `ancestor`, however deep.
+    """Return every living process below `ancestor`, at any depth.
 
-    The zygote adopts orphans, so whatever a worker leaves behind is found here too. A process whose main thread has
-    ended has the state of a dead one, and is alive as long as it has other threads.
+    The zygote adopts orphans, so the processes that a worker leaves behind are among them. A process whose main thread
+    has ended has the state of a dead one, but is alive as long as it has other threads.
     """
     return [pid for pid, alive in _below(ancestor) if alive]
 
 
 def users_of_processes() -> set[int]:
-    """Return every user and group id that some living process here has, be it real, effective or saved."""
+    """Return every real, effective or saved user and group id of a living process here."""
     found: set[int] = set()
     for pid in _pids():
         fields = _status(pid)
@@ -82,10 +82,10 @@ def users_of_processes() -> set[int]:
 
 
 def family(ancestor: int) -> list[int]:
-    """Return every process below `ancestor`, a parent before its children, with those that wait to be reaped.
+    """Return every process below `ancestor`, including zombies, a parent before its children.
 
-    It reads the kernel's lists of children, which is ten times faster than a search of all processes. But it may
-    overlook one while others begin and end, so it is for looks that are repeated.
+    It reads the kernel's lists of children, which is ten times faster than a search of all processes. But it may miss a
+    process while others begin and end, so use it only for looks that are repeated.
     """
     found = _children(ancestor)
     for pid in found:  # the list grows inside the loop
@@ -98,7 +98,10 @@ def _children(pid: int) -> list[int]:
 
 
 def usage(zygote: int, worker: int, baseline: int) -> Usage:
-    """Return what a worker and all it started use now; `baseline` bytes of each were the zygote's before the fork."""
+    """Return the resources that a worker and all processes it started use now.
+
+    Each of them shares `baseline` bytes with the zygote.
+    """
     pids = family(zygote) if _tells_children() else [pid for pid, _ in _below(zygote)]
     cpu = process_cpu(worker) + sum(reaped_cpu(pid) if pid == worker else _cpu(pid) for pid in pids)
     memory = sum(_memory(pid, baseline, is_worker=pid == worker) for pid in pids)
@@ -106,7 +109,7 @@ def usage(zygote: int, worker: int, baseline: int) -> Usage:
 
 
 def reaped_cpu(pid: int) -> float:
-    """Return the processor seconds of the children that a process has reaped, and of theirs."""
+    """Return the processor seconds of the children that a process has reaped, and of all that these have reaped."""
     return _seconds(_stat(pid)[_OF_REAPED])
 
 
@@ -142,7 +145,7 @@ def _memory(pid: int, baseline: int, is_worker: bool) -> int:
 
 
 def _open_files(pid: int) -> int:
-    """Return how many descriptors a process has open; 0 where the kernel does not tell (before Linux 6.2)."""
+    """Return how many descriptors a process has open; 0 if the kernel does not tell (before Linux 6.2)."""
     try:
         return os.stat(f"/proc/{pid}/fd").st_size
     except (FileNotFoundError, ProcessLookupError):
@@ -163,7 +166,7 @@ def threads(pid: int) -> list[str]:
 
 
 def oom_kills() -> int | None:
-    """Return how often the kernel has killed a process of this machine for want of memory; None: it does not tell."""
+    """Return how often the kernel of this machine has killed a process for memory; None if it does not tell."""
     try:
         with open("/proc/vmstat", "rb") as counters:
             return next((int(line.split()[1]) for line in counters if line.startswith(b"oom_kill ")), None)

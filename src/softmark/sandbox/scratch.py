@@ -1,11 +1,11 @@
 """Makes a worker's private directory, fills it with the submission's files, and deletes it without trust.
 
 The student's code owns its contents, and may have filled it with links, a million files, a thousand nested directories
-or names that are not text. So deleting goes by directory descriptors, follows no link, recurses nowhere, and works on
-byte names. disk.py counts what is in it while the worker lives.
+or names that are not text. So deleting uses directory descriptors and byte names, follows no link and does not recurse.
+disk.py counts the files in it while the worker lives.
 
-A run holds a lock on its root, which the kernel releases however the run ends. So the next run can recognise the root
-of a killed run, and clears it.
+A run holds a lock on its root, which the kernel releases however the run ends. So the next run recognises the root of a
+killed run, and deletes it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ScratchRoot:
         _clear_what_was_left()
         with _undisturbed():
             self.path, self._lock = _made_and_locked()
-        self.path.chmod(0o711)  # each worker passes through to its own directory, and knows only that name
+        self.path.chmod(0o711)  # each worker passes through to its own directory, and cannot list the others
 
     def make(self, files: Mapping[str, bytes], uid: int | None) -> Path:
         """Make a directory with `files` in it, owned by `uid` (None: by this process's own user)."""
@@ -54,7 +54,7 @@ class ScratchRoot:
         for folder in reversed(folders):
             mark(folder)
             if uid is not None:
-                os.chown(folder, uid, uid)  # the outermost last, so that nobody else can reach the inside before
+                os.chown(folder, uid, uid)  # the outermost last: until then the user cannot reach the inside
         return directory
 
     def close(self) -> None:
@@ -67,7 +67,7 @@ class ScratchRoot:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let signals that ask this process to stop wait until this block is done."""
+    """Delay signals that ask this process to stop until the end of this block."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
     try:
         yield
@@ -99,7 +99,7 @@ def _clear_what_was_left() -> None:
 
 
 def _lock(path: Path) -> int | None:
-    """Lock a directory of this user's; None if a living run holds it, it is gone, or it is another user's."""
+    """Lock a directory of this user's. Return None if a living run holds it, it is gone, or it is another user's."""
     try:
         descriptor = os.open(path, _DIRECTORY)
     except OSError:
@@ -115,7 +115,7 @@ def _lock(path: Path) -> int | None:
 
 
 def _make_parents(top: Path, directory: Path) -> list[Path]:
-    """Make a directory and those above it, up to `top`; return those that are new, the outermost first."""
+    """Make a directory and its parents below `top`; return the new ones, the outermost first."""
     if directory == top or directory.is_dir():
         return []
     above = _make_parents(top, directory.parent)
@@ -124,16 +124,16 @@ def _make_parents(top: Path, directory: Path) -> list[Path]:
 
 
 def remove(directory: Path) -> None:
-    """Delete a tree that its owner may have made as awkward as possible.
+    """Delete a tree, even if its owner has made that as hard as possible.
 
-    Depth is flattened instead of followed: a nested directory is moved to the top before it is emptied, so a tree of
-    any depth needs two open descriptors and no recursion.
+    A nested directory is moved to the top before it is emptied, so a tree of any depth needs two open descriptors and
+    no recursion.
     """
     try:
         _open_up(None, os.fsencode(directory))
         top = os.open(directory, _DIRECTORY)
     except FileNotFoundError:
-        return  # somebody has cleaned the temporary directory
+        return  # another program has cleaned the temporary directory
     try:
         pending = True
         while pending:
@@ -146,7 +146,7 @@ def remove(directory: Path) -> None:
 
 
 def _remove_entry(top: int, name: bytes) -> bool:
-    """Delete one entry of `top`; True if something was moved up and another pass is needed."""
+    """Delete one entry of `top`; return whether directories were moved up, so that another pass is needed."""
     if not stat.S_ISDIR(os.stat(name, dir_fd=top, follow_symlinks=False).st_mode):
         os.unlink(name, dir_fd=top)
         return False
@@ -173,6 +173,6 @@ def _open_directory(parent: int, name: bytes) -> int:
 
 
 def _open_up(parent: int | None, name: bytes) -> None:
-    """Give this user access to a directory whose owner took it away (root needs no such thing)."""
+    """Give this user access to a directory whose owner took it away. Root has access anyway."""
     if os.geteuid() != 0:
         os.chmod(name, 0o700, dir_fd=parent)

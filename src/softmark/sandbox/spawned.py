@@ -1,8 +1,8 @@
-"""Starts a worker as a program of its own, with no walls: level `process` where there is no fork.
+"""Starts a worker as a program of its own, with no walls: level `process` on a system without fork.
 
-The frames travel over its standard input and output. Before any student code runs, the worker moves these elsewhere, so
-that the student's prints go to the standard error pipe. A thread reads each pipe, because these systems have no other
-way to wait for a pipe. A start costs an `import torch`; only time on the clock is limited.
+The frames travel over its standard input and output. Before any student code runs, the worker moves these two to other
+descriptors, so that the student's prints go to the standard error pipe. A thread reads each pipe, because these systems
+have no other way to wait for a pipe. A start costs an `import torch`; only time on the clock is limited.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from softmark.records.limits import Allowed, Limits
-from softmark.records.verdict import Category
 from softmark.sandbox import failure_texts, scratch, wire
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.student_process import READY, Capture, Outgoing, StudentProcess
@@ -30,7 +29,7 @@ _ENDING = 1.0  # seconds that a process or a pipe may take to end
 
 
 class SpawnedWorker(StudentProcess):
-    """The trusted side of such a worker."""
+    """Answers requests from a worker that was started as a program."""
 
     def __init__(self, directory: Path, limits: Limits, environment: dict[str, str]) -> None:
         self._directory, self._limits = directory, limits
@@ -71,7 +70,7 @@ class SpawnedWorker(StudentProcess):
             status = _wait_status(self._process.wait())
             left = self._await_readers()
             self._ended = Exit(status, 0.0, left, not left)
-            with contextlib.suppress(BrokenPipeError):  # of the last request, perhaps
+            with contextlib.suppress(BrokenPipeError):  # the worker may not have read the last request
                 _pipe(self._process.stdin).close()
             scratch.remove(self._directory)
         return self._ended
@@ -85,7 +84,7 @@ class SpawnedWorker(StudentProcess):
             self._process.kill()
 
     def _await_readers(self) -> int:
-        """Return how many pipes do not end, because a process that the student's code started still holds them."""
+        """Return how many pipes do not end: a process that the student's code started still holds them."""
         deadline = time.monotonic() + _ENDING
         while any(reader.is_alive() for reader in self._readers) and time.monotonic() < deadline:
             with contextlib.suppress(queue.Empty):
@@ -98,7 +97,7 @@ class SpawnedWorker(StudentProcess):
             _pipe(self._process.stdin).flush()
             body = self._bodies.get(timeout=allowed)
         except queue.Empty:
-            raise StudentFailure(Category.TIMEOUT, f"no answer within {allowed:.0f} s") from None
+            raise failure_texts.out_of_time(allowed, allowed, None, allowed) from None
         except OSError:
             body = None
         if isinstance(body, wire.WireError | StudentFailure):
@@ -128,7 +127,7 @@ class SpawnedWorker(StudentProcess):
 
 
 def _wait_status(code: int) -> int:
-    """Return the exit code of a Popen as the status that wait() gives."""
+    """Return the exit code of a Popen in the form of the status that wait() returns."""
     return -code if code < 0 else code << 8
 
 

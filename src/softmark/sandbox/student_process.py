@@ -1,9 +1,9 @@
 """Defines a student's process as the trusted side sees it: one request goes out, one checked reply comes back.
 
-An answer is bounded before it is received: sixteen times the bytes of the right answer or of the request, whichever is
-more, and a few megabytes besides (`answer_mb` of a homework). The first bytes of a frame tell its size. If it is too
-large, nothing more is read, and the process that sent it is ended. So the trusted side's memory does not depend on what
-a student's code returns.
+The size of an answer is bounded before it is received: it may have sixteen times the bytes of the right answer or of
+the request, whichever is more, and a few megabytes besides (`answer_mb` of a homework). The first bytes of a frame tell
+its size. If it is too large, the rest is not read, and the process that sent it is ended. So a student's code cannot
+fill the memory of the trusted side.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from softmark.sandbox.zygote import Exit
 _TIMES = 16
 """An answer may have this many times the bytes of the right one, or of the request where the right one is not known."""
 OF_A_TENSOR = 1000
-"""For each 1000 bytes an answer may have one tensor or array: each takes time and memory, even one without numbers."""
+"""An answer may have one tensor or array for each 1000 bytes: even one without numbers takes time and memory."""
 _FACTS = 4_000_000
 
 
@@ -67,9 +67,9 @@ class Outgoing:
     ) -> Outgoing:
         """Return a packed request. `expected_bytes` is the size of the right answer, 0 if that is not known.
 
-        None stands for a request that no test makes, such as to load the submission: its reply is a list of facts.
-        With an answer to what the request asked, this is sent, and the reply to the request goes on. `frame` is the
-        packed request, if the caller has it.
+        None stands for a request that no test makes, such as to load the submission: its reply is a list of facts. If
+        the request has led to a question, `answer` is sent instead of the request, and its reply belongs to the
+        request. `frame` is the packed request, if the caller has it.
         """
         frame = frame or packed(request)
         sent = frame if answer is None else packed(answer)
@@ -86,7 +86,7 @@ class Outgoing:
         return size
 
     def read(self, body: bytes) -> DoneReply:
-        """Return what a reply says. Raise StudentFailure if it reports a failure, WireError if it is no reply."""
+        """Return the content of a reply. Raise StudentFailure if it reports a failure, WireError if it is no reply."""
         try:
             said = wire.unpack(body, replace(wire.CAPS, arrays=self.most_bytes // OF_A_TENSOR))
         except wire.TooMany as many:
@@ -97,7 +97,7 @@ class Outgoing:
         return reply
 
     def limit(self, of_a_test: float, allowed: Allowed) -> float:
-        """Return the limit to name in a time-out: of a call, the limit of its test, even if less of it was left."""
+        """Return the limit that a time-out names: for a call that of the whole test, even if less of it was left."""
         return of_a_test if isinstance(self.request, Call) else allowed.cpu_seconds
 
 
@@ -126,21 +126,21 @@ class Capture:
             self._dropped += surplus
 
     def text(self) -> str:
-        """Return what was kept as text; bytes that are not UTF-8 show as a replacement character."""
+        """Return the bytes that were kept, as text. Bytes that are not UTF-8 become replacement characters."""
         omitted = f"\n… {self._dropped} bytes omitted …\n" if self._dropped else ""
         head, tail = (bytes(part).decode("utf-8", "replace") for part in (self._head, self._tail))
         return head + omitted + tail
 
 
 class StudentProcess(ABC):
-    """A process that runs a student's code: with walls, without, or (on the student's own machine) this one."""
+    """A process that runs a student's code, with or without walls. On a student's own machine it may be this one."""
 
     answer: Callable[[Ask], Answered] | None = None
-    """Answers what a call asks, where the student's code runs in this very process and cannot wait for a request."""
+    """A function that answers the questions of a call, if the student's code runs in this same process; else None."""
 
     @abstractmethod
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
-        """Send a request and return the body of the reply's frame; raise StudentFailure or WireError if none comes."""
+        """Send a request and return the body of the reply's frame; raise StudentFailure or WireError without one."""
 
     @property
     @abstractmethod
@@ -152,11 +152,11 @@ class StudentProcess(ABC):
 
     @abstractmethod
     def printed(self) -> tuple[str, str]:
-        """Return the beginning and the end of what was printed so far, to stdout and to stderr."""
+        """Return the beginning and the end of the output so far, to stdout and to stderr."""
 
     @abstractmethod
     def close(self) -> Exit | None:
-        """End it; safe to call twice."""
+        """End the process; safe to call twice."""
 
     @overload
     def ask(
@@ -191,9 +191,9 @@ class StudentProcess(ABC):
     ) -> DoneReply:
         """Return the reply to a request; raise StudentFailure if the student's code gives no answer.
 
-        A call may ask. Its reply is then an Ask, and to ask the same again with the answer goes on with the call. A
-        process is ended if it does not reply in time, or if its reply breaks the rules. `frame` is the packed request,
-        if the caller has it.
+        The reply to a call may be a question (Ask). To continue the call, pass the same request again, with the answer.
+        The process is ended if it does not reply in time, or if its reply breaks the rules. `frame` is the packed
+        request, if the caller has it.
         """
         return self._reply(Outgoing.of(request, expected_bytes, spare_bytes, answer, frame), allowed)
 

@@ -1,13 +1,15 @@
-"""User ids for student processes: one at a time, nobody else's, returned when the run ends.
+"""Leases user ids for student processes: each worker gets an id that nothing else on the machine uses.
 
-Two runs on one machine must never share a uid, because what is left of a worker is found and killed by its uid. A run
-leases a block of ids by holding an exclusive lock on a file in a directory only root can write; the kernel releases the
-lock when the run dies, however it dies. Within its block a run takes a new id for every worker, so that a file one
-worker left behind is not the next one's own. One id of the block is a spare that no process has (see leftovers.py).
+Two runs on one machine must never share a uid, because the leftovers of a worker are found and killed by its uid. A run
+leases a block of ids by holding an exclusive lock on a file in a directory that only root can write; the kernel
+releases the lock when the run ends, however it ends. Within its block a run takes a new id for every worker, so that a
+worker does not own the files that an earlier one has left behind. One id of the block is a spare that no process has
+(see leftovers.py).
 
-A block is nobody else's in three ways. It lies in a range that no convention gives to people, services or containers,
-and outside of what /etc/login.defs, /etc/subuid and /etc/subgid of this machine give to them. No user and no group has
-a name for one of its ids. And no living process has one of them, such as one that a killed run has left behind.
+A block must meet three conditions. It lies in a range that no convention gives to people, services or containers, and
+outside of the ranges that /etc/login.defs, /etc/subuid and /etc/subgid of this machine give to them. None of its ids
+has a name, as user or as group. No living process has one of its ids; a process that a killed run has left behind
+might.
 """
 
 from __future__ import annotations
@@ -92,7 +94,7 @@ def _acquire() -> tuple[int, int]:
 
 
 def _blocks() -> Iterator[int]:
-    """Yield the first id of every block that belongs to nobody: the best range first, each in random order."""
+    """Yield the first id of every block outside of all given ranges: the best range first, each in random order."""
     given = [*_given_by_login_defs(), *_given_to_containers()]
     for ids in _RANGES:
         firsts = range(ids.start, ids.stop - BLOCK + 1, BLOCK)
@@ -103,7 +105,7 @@ def _blocks() -> Iterator[int]:
 
 
 def _has_a_name(first: int) -> bool:
-    """Return whether some user or group has one of a block's ids."""
+    """Return whether a user or a group with a name has one of a block's ids."""
     for number in range(first, first + BLOCK):
         for look_up in (pwd.getpwuid, grp.getgrgid):
             with suppress(KeyError):

@@ -1,15 +1,15 @@
 """Warms up the zygote: answers one request of each kind before the first fork, so that workers inherit the caches.
 
-A first call costs a millisecond more than the next one: torch looks up its kernels, Python fills its caches, and a
-worker copies each page that this touches. Here that happens before the fork. The homework for this is in the lines
-below, and all numbers are ones, so the zygote's memory gets nothing that a worker must not find.
+The first call takes a millisecond longer than the next one: torch looks up its kernels, Python fills its caches, and a
+worker copies each page that this writes to. So it is made before the fork. The functions that it calls are below, and
+all numbers are ones, so the zygote's memory gets nothing that a worker must not find.
 
-There is no gradient where torch is built for graphics cards, because it would start a thread for every card.
+No gradient is computed if torch was built for graphics cards, because that would start a thread for every card.
 
 `gather` puts a zygote's memory into large pages. A fork copies one entry for each page, and the child's end frees it:
-for torch's 150 MB that is much of a worker's cost. With pages of 2 MB it is a fraction. The C library's heap is in such
-pages from the start (GLIBC_TUNABLES in walls/). Python's own heap is not, and memory that a process writes after a fork
-is in small pages again. The kernel gathers them on request. That takes a tenth of a second or two, and memory that was
+for torch's 150 MB that is a large share of a worker's cost, and with pages of 2 MB a small one. The C library's heap is
+in such pages from the start (GLIBC_TUNABLES in walls/). Python's own heap is not, and memory that a process writes
+after a fork is in small pages again. The kernel gathers them on request. That takes 0.1 to 0.2 s, and memory that was
 shared with another process is not shared afterwards.
 """
 
@@ -39,7 +39,7 @@ _RULE = Rule(names=("torch.cdist",), ops=("aten::_cdist_*",))
 
 
 def _scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-    repr(q)  # torch prepares for the first print for over a millisecond
+    repr(q)  # the first print of a tensor takes torch over a millisecond longer
     return torch.softmax(q @ k.T / q.shape[-1] ** 0.5, dim=-1)
 
 
@@ -49,12 +49,12 @@ class _Projection(nn.Module):
         self.project = nn.Linear(width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.gelu(self.project(x))  # of all functions in homework the slowest to start
+        return F.gelu(self.project(x))  # of all functions that homework uses, its first call is the slowest
 
 
 @cache
 def rehearse() -> None:
-    """Answer one request of each kind, and forget it: random numbers and warnings are as before."""
+    """Answer one request of each kind, and restore random numbers and warnings."""
     chance = random.getstate(), np.random.get_state(), torch.get_rng_state()
     module = types.ModuleType("rehearsal")
     module.__dict__.update(scores=_scores, Projection=_Projection)
@@ -70,7 +70,7 @@ def rehearse() -> None:
         if torch.accelerator.current_accelerator() is None:
             _answer(worker, Call(target="scores", args=[q, k], how="vjp", cotangent=torch.ones(2, 4)))
             _answer(worker, Call(target=projection, args=[q], how="vjp", cotangent=torch.ones(2, 3)))
-    forbidden.undo()  # the library must work as ever in the zygote, too
+    forbidden.undo()  # in the zygote, torch must work without gates
     random.setstate(chance[0])
     np.random.set_state(chance[1])
     torch.set_rng_state(chance[2])
@@ -96,7 +96,7 @@ def gather() -> None:
 
 
 def _own_memory() -> Iterator[tuple[int, int]]:
-    """Yield start and end of memory that is of no file, in whole large pages."""
+    """Yield start and end of each region that belongs to no file, cut to whole large pages."""
     with open("/proc/self/maps") as maps:
         for line in maps:
             place, rights, _, _, inode, *_ = line.split()

@@ -1,30 +1,31 @@
-"""The zygote: a process with torch imported that does nothing but fork student workers, and end them.
+"""Defines the zygote: a process with torch imported that only forks student workers and ends them.
 
-It is a fork server, for two reasons. `import torch` takes about a second, and a fork of a process that has it a few
-milliseconds; what the zygote has warmed up (warm_up.py) is warm in every worker. And every worker inherits the zygote's
-memory, so that memory must hold no secret: the zygote is forked (or started) before any hidden test, reference or
-submission has been read, and with an environment of constants.
+It is a fork server. `import torch` takes about a second, but a fork of a process that has imported it takes a few
+milliseconds, and every worker inherits the caches that the zygote has filled (warm_up.py). Every worker inherits all of
+the zygote's memory, so that memory must hold no secret: the zygote is forked (or started) before any hidden test,
+reference or submission has been read, and with an environment of constants.
 
-Protocol, over a SOCK_SEQPACKET pair; one msgpack map per packet, strictly request and reply, one live worker at most:
+Protocol, over a SOCK_SEQPACKET pair; one msgpack map per packet, one reply to each request, one live worker at most:
 
     start  {"op": "start", "walls": {...}, "spare": user id or None} with three descriptors (wire, stdout, stderr)
            -> {"pid": n}                  the child raises its walls, then speaks on its wire (worker/__init__.py)
     stop   {"op": "stop"}
            -> {"status": wait status, "cpu": seconds, "leftovers": n, "clean": bool}
-           kills the worker (which may be long dead: it is not reaped before, so its pid cannot be another's), then
-           whatever it left behind, see leftovers.py. `cpu` is the time of all of them; `leftovers` counts what was left
-           behind; `clean` is false if something lives on after PATIENCE seconds, because the kernel cannot end it.
+           kills the worker (if it is dead already, it has not been reaped, so no other process has its pid), and then
+           all processes that it left behind, see leftovers.py. `cpu` is the time of all of them; `leftovers` is the
+           number of those left behind; `clean` is false if one still lives after PATIENCE seconds, because the kernel
+           cannot end it.
     written {"op": "written"} -> {"bytes": n}
            stops the worker for a moment, because the kernel tells a parent how much a child has written (to any disk,
-           with the children that it has reaped) if the child has ended or is stopped
+           with the children that it has reaped) only if the child has ended or is stopped
     gather {"op": "gather"} -> {}
-           puts its memory into large pages of its own, see warm_up.py
+           puts the zygote's memory into large pages of its own, see warm_up.py
     end of file: ends the worker in the same way, and exits. So the zygote ends with the process that holds the other
     end, however that process ends. Signals that ask a program to end are ignored: a batch system sends them to all
-    processes at once, and a zygote that died of one would leave a student's processes behind.
+    processes at once, and a zygote that ended by one would leave a student's processes behind.
 
-It is the "child subreaper": a daemon that a student's code leaves becomes the zygote's child, so the kernel answers
-whether a child is left. Every wait for an end has a deadline, on both sides of the protocol.
+The zygote is the "child subreaper": a daemon that a student's code leaves becomes the zygote's child, so the zygote can
+ask the kernel whether any is left. Every wait for an end has a deadline, on both sides of the protocol.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PROGRAM = ("-m", "softmark.sandbox.zygote")
 _MANY = 20  # after this many workers, gathering is worth its tenth of a second
 PATIENCE = 20.0
-"""Seconds that the end of a worker, or of all it left behind, may take after SIGKILL."""
+"""Seconds that a worker and the processes that it left behind may take to end after SIGKILL."""
 _BLOCK = 512  # bytes, the unit of ru_oublock
 _ANSWER = 2 * PATIENCE  # seconds that the zygote may take for one request
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
@@ -85,7 +86,7 @@ class Zygote:
         self._owner: Owner | None = None
         self._ended = 0
         self.baseline = procfs.private_memory(pid)
-        """Bytes that each worker has from the zygote, and that are not its own use of memory."""
+        """Bytes that each worker shares with the zygote, and that do not count as its own memory."""
 
     @classmethod
     def fork(cls) -> Zygote:
@@ -101,7 +102,7 @@ class Zygote:
 
     @classmethod
     def spawn(cls, environment: dict[str, str], program: Sequence[str] = _PROGRAM) -> Zygote:
-        """Start a zygote as a program, for a parent that is no fit ancestor (a pytest session with secrets in it)."""
+        """Start a zygote as a program, because this process holds secrets (a pytest session with hidden tests)."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-I", *program, str(theirs.fileno())]
         process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL)
@@ -122,7 +123,7 @@ class Zygote:
         return self._worker
 
     def stop(self) -> Exit:
-        """End the worker and everything that came of it."""
+        """End the worker and every process that it has started."""
         reply = self._ask(msgspec.msgpack.encode({"op": "stop"}))
         self._worker = None
         self._ended += 1
@@ -132,7 +133,7 @@ class Zygote:
         return Exit(reply["status"], reply["cpu"], reply["leftovers"], reply["clean"])
 
     def written(self) -> int:
-        """Return how many bytes the worker has written to disks; more than there can be if it has living children."""
+        """Return how many bytes the worker has written to disks; `sys.maxsize` if it has living children."""
         if len(procfs.family(self.pid)) > 1:
             return sys.maxsize
         return int(self._ask(msgspec.msgpack.encode({"op": "written"}))["bytes"])
@@ -150,21 +151,21 @@ class Zygote:
         return reply
 
     def _bury(self) -> None:
-        """End a zygote that does not answer, and the worker that it cannot end any more."""
+        """Kill a zygote that does not answer, and its worker."""
         worker, self._worker = self._worker, None
-        os.kill(self.pid, signal.SIGKILL)  # not reaped yet, so its number cannot be another's
+        os.kill(self.pid, signal.SIGKILL)  # it has not been reaped, so no other process has its number
         if worker is not None:
             leftovers.end_orphans(worker, self._owner, time.monotonic() + PATIENCE)
 
     def close(self) -> None:
-        """Let it end the worker and itself; a zygote that does not is killed."""
+        """Let the zygote end the worker and itself; kill it if it does not."""
         self._control.close()
         if not leftovers.await_end(self.pid, time.monotonic() + _ANSWER):
             self._bury()
         os.waitpid(self.pid, 0)
 
     def hand_over(self) -> None:
-        """Close this process's ends of it. The zygote belongs to another process now, and ends with that one."""
+        """Close this process's end of the socket. The zygote belongs to another process now, and ends with that one."""
         self._control.close()
 
 
@@ -173,7 +174,7 @@ def _owner(walls: Walls, spare: int | None) -> Owner | None:
 
 
 def _prepare() -> None:
-    """Import and touch once what every worker needs, and make sure that nothing here makes forking unsafe."""
+    """Import and use once all that every worker needs. Raise GraderFault if forking is unsafe here."""
     import torch
 
     torch.set_num_threads(1)
@@ -192,7 +193,7 @@ def _run(control: socket.socket) -> None:
     try:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         _forget_inherited_signals()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the launcher answers Ctrl-C
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the launcher handles Ctrl-C
         for number in _ENDING_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -200,7 +201,7 @@ def _run(control: socket.socket) -> None:
         worker.streams()
         gc.disable()
         with contextlib.suppress(OSError):  # `start` reports it for a level that needs it
-            prepare(Walls(scratch="", uid=None, limits=Limits(), cpu_backstop=0))  # now, while nobody waits
+            prepare(Walls(scratch="", uid=None, limits=Limits(), cpu_backstop=0))  # in advance: nobody waits now
         nursery.serve()
         status = 0
     finally:
@@ -211,7 +212,7 @@ def _run(control: socket.socket) -> None:
 
 
 def _forget_inherited_signals() -> None:
-    """Give every signal its default, so that a worker ends by it however softmark was started (`nohup`, a daemon)."""
+    """Set every signal to its default. Softmark may have been started with signals ignored (`nohup`, a daemon)."""
     pythons_own = {signal.SIGPIPE, signal.SIGXFSZ}
     for number in signal.valid_signals() - pythons_own:
         if signal.getsignal(number) not in (signal.SIG_DFL, None):
@@ -228,14 +229,14 @@ def _close_all_but(keep: int) -> None:
 
 
 class _Nursery:
-    """The zygote's side of the protocol, with the living worker and the user of its processes."""
+    """Serves the zygote's side of the protocol. Knows the living worker and the user of its processes."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._worker: int | None = None
         self._owner: Owner | None = None
         self._over: tuple[int, resource.struct_rusage] | None = None
-        """The end of the worker, if that is known before it is to be ended."""
+        """The wait status and usage of the worker, if it was found to have ended before `stop`."""
 
     def serve(self) -> None:
         """Answer requests until the other end is closed."""
@@ -260,7 +261,7 @@ class _Nursery:
 
     def _start(self, walls: Walls, spare: int | None, descriptors: list[int]) -> dict[str, Any]:
         try:
-            prepare(walls)  # does its work once; workers inherit it
+            prepare(walls)  # works only the first time; workers inherit the result
             parent = os.getpid()
             pid = os.fork()
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Decides whether an answer is right, by how much it is wrong, and why. Knows nothing of walls or of grading.
+"""Decides whether an answer is right, how far it is off, and why. Knows nothing of walls or of grading.
 
 In: a student's function, the reference, inputs. Out: nothing, or `Failed` with a verdict.
 

@@ -1,4 +1,4 @@
-"""One check of a hidden test: does the student's answer agree with the reference, and if not, why not?"""
+"""Checks whether a student's answer agrees with the reference, and says why if it does not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _agree_again(got: StudentCallable, expected: Expected) -> None:
 
 
 def _agree(got: Any, expected: Expected, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Ask the student's callable and compare; raise `Failed` if the answer is another one."""
+    """Ask the student's callable and compare; raise `Failed` if the answer is wrong."""
     case = current_test()
     name = str(getattr(got, "name", "value")) if callable(got) else "value"
     try:
@@ -72,7 +72,7 @@ def _agree(got: Any, expected: Expected, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _besides(verdict: Verdict, got: Any, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> str:
-    """Return a clause about what may explain a wrong answer that no named mistake explains."""
+    """Return a clause that may explain a wrong answer if no named mistake does."""
     if answer.changed:
         return named(got, f"; it also changes its input in place ({', '.join(answer.changed)})")
     case = current_test()

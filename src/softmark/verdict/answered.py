@@ -1,4 +1,4 @@
-"""Prepares answers for the property checks: an answer without the type or the axes that a check needs is a failure."""
+"""Prepares answers for the property checks. An answer that lacks the type or the axes that a check needs fails it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from softmark.verdict.values import is_numeric, kind, plural, tensor_of, tensors
 
 _AT_A_TIME = 1 << 20
 UNMOVED = 8
-"""Two calls that must give the same may differ by so many roundings. That is enough for another order of threads, and
+"""The roundings by which two answers that must be the same may differ. That is enough for another order of threads, and
 too little for the leak of a fill value such as -10."""
 
 
@@ -43,7 +43,7 @@ def chosen_output(got: StudentCallable, value: Any, given: Any, output: int) -> 
 
 
 def same_leaf(got: StudentCallable, a: Any, b: Any) -> bool:
-    """Return whether two leaves of answers, of whatever type, are the same."""
+    """Return whether two leaves of answers are the same. They may have any type."""
     if is_numeric(a) and is_numeric(b):
         return same(got, tensor_of(a), tensor_of(b), UNMOVED)
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):  # on the meta device, without numbers
@@ -52,7 +52,7 @@ def same_leaf(got: StudentCallable, a: Any, b: Any) -> bool:
 
 
 def same(got: StudentCallable, a: torch.Tensor, b: torch.Tensor, roundings: float) -> bool:
-    """Return whether two answers are the same up to a number of roundings at their scale. Record the check."""
+    """Record a check and return its result: two answers must be the same up to a number of roundings at their scale."""
     double = a.dtype is torch.float64
     roundoff = level_of(a.dtype, torch.float64).roundoff if a.is_floating_point() or a.is_complex() else 0.0
     if a.shape != b.shape or a.is_complex() is not b.is_complex():
@@ -86,7 +86,7 @@ def _largest(values: torch.Tensor) -> float:
 
 
 def _most(roundoff: float) -> float:
-    """Return how many roundings two calls may differ by in this precision: in half precision a few only."""
+    """Return how many roundings two calls may differ by at most in this precision: 16 in half precision."""
     return SINGLE.factor if roundoff <= SINGLE.roundoff else 16.0
 
 
@@ -98,7 +98,7 @@ def require_same_shape(got: StudentCallable, before: torch.Tensor, after: torch.
 def require_tokens(
     got: StudentCallable, answer: torch.Tensor, axis: int, tokens: int, *, exactly: bool = False
 ) -> None:
-    """Raise `Failed` unless the answer has the axis of the tokens, and a place there for each of them."""
+    """Raise `Failed` unless the answer has the axis of the tokens, and a place on it for each token."""
     shape = values.shape(answer.shape)
     if not -answer.dim() <= axis < answer.dim():
         fail(got, Category.SHAPE, f"shape {shape} has no axis {axis}, where the tokens are")

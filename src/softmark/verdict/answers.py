@@ -1,9 +1,9 @@
-"""Keeps the answers of named mistakes on the inputs of one check, as far as they were tried.
+"""Keeps the answers that named mistakes give on the inputs of one check.
 
 A mistake is run once, in the place of the function that it varies (naming.py), and some numbers of its answer are kept.
 A student's answer is compared with the kept numbers of all mistakes at once. Only a mistake whose kept numbers agree is
-run again, to compare all of them. So each mistake takes little memory, and a name is never lost: if there is no room
-for its numbers, the mistake is run again for every wrong answer.
+run again, to compare all numbers. So each mistake takes little memory, and no name is lost: if there is no room for its
+numbers, the mistake is run again for every wrong answer.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Combination = tuple[Mistake, ...]
 Leaves = list[tuple[Path, torch.Tensor]]
 """The leaves of numbers of an answer, with their places."""
 Form = tuple[tuple[Path, tuple[int, ...], bool], ...]
-"""Of each leaf of numbers its place, its shape, and whether it is complex."""
+"""For each leaf of numbers its place, its shape, and whether it is complex."""
 
 _OF_EACH_LEAF = 16
-"""Numbers that are kept of each leaf of an answer."""
+"""The number of numbers of each leaf that are kept."""
 
 
 class Effect(Enum):
-    """The effect of a mistake on the reference's answer, for the inputs of a check."""
+    """The effect of a mistake on the reference's answer to the inputs of a check."""
 
     RAISES = "raises"
     NONE = "gives the reference's answer"
@@ -55,7 +55,7 @@ class Rows:
 
 @dataclass
 class Answers:
-    """The answers of combinations of mistakes on the inputs of one check, as far as they were tried."""
+    """The answers of the combinations of mistakes that were tried on the inputs of one check."""
 
     effects: dict[Combination, Effect] = field(default_factory=dict)
     rows: dict[Form, Rows] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Answers:
 
 
 def leaves_of(value: Any) -> Leaves:
-    """Return the leaves of numbers with their places; entries of dictionaries in the order of their places."""
+    """Return the leaves of numbers with their places; if there are dictionaries, sorted by place."""
     leaves = [(path, tensor_of(leaf)) for path, leaf in flatten(value) if is_numeric(leaf)]
     return sorted(leaves, key=lambda leaf: leaf[0]) if has_entries(form_of(leaves)) else leaves
 
@@ -90,7 +90,7 @@ def has_entries(form: Form) -> bool:
 
 
 def numbers_of(leaves: Leaves) -> torch.Tensor:
-    """Return the numbers of each leaf that are kept."""
+    """Return those numbers of the leaves that are kept."""
     kept = [
         leaf.reshape(-1)[places(leaf.shape, leaf.is_complex())].double() for _, leaf in leaves if not leaf.is_complex()
     ]
@@ -106,7 +106,7 @@ def scales_of(leaves: Leaves) -> torch.Tensor:
 
 @lru_cache(maxsize=4096)
 def places(shape: torch.Size, is_complex: bool) -> torch.Tensor:
-    """Return the places whose numbers are kept of a leaf. Of a complex leaf there are none."""
+    """Return the places in a leaf of this shape whose numbers are kept; none for a complex leaf."""
     if is_complex:
         return torch.empty(0, dtype=torch.int64)
     chance = torch.Generator().manual_seed(shape.numel())

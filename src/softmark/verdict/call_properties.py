@@ -1,6 +1,6 @@
-"""Checks how a function is called: inputs stay, the dtype is kept, any device will do, errors are raised.
+"""Checks how a function behaves as a callee: it leaves its inputs, keeps the dtype, works on any device, raises errors.
 
-Some tests ask for other things than values: names of parameters, the number of operations. They use `uses_inputs` and
+Some tests check no values, but names of parameters or the number of operations. They use `uses_inputs` and
 `uses_weights` to require an output that changes with its inputs. So a mistake elsewhere does not fail the test, and a
 constant of the right shape earns nothing.
 """
@@ -38,8 +38,8 @@ def keeps_dtype(
 ) -> None:
     """Raise `Failed` unless inputs of each of the dtypes give an output of the same dtype.
 
-    If there are several outputs, so do all tensors of real numbers among them. float64 comes first: code that keeps a
-    table of its first call then gives float64 for float32, too.
+    If there are several outputs, so do all tensors of real numbers among them. float64 comes first, because code
+    that keeps a table from its first call then answers float32 with float64.
     """
     for dtype in dtypes:
         cast = map_tensors((args, kwargs), lambda t, to=dtype: t.to(to) if t.is_floating_point() else t)
@@ -49,16 +49,17 @@ def keeps_dtype(
             if not isinstance(answer, torch.Tensor) or (path and not answer.is_floating_point()):
                 continue
             if answer.dtype is not dtype:
-                words = f"dtype {dtype_name(answer.dtype)} for inputs of dtype {dtype_name(dtype)}"
-                fail(got, Category.DTYPE, place(path) + words)
+                place_or_verb = place(path) or "returned "
+                fact = f"{place_or_verb}dtype {dtype_name(answer.dtype)} for inputs of dtype {dtype_name(dtype)}"
+                fail(got, Category.DTYPE, f"{fact}: the result must have the dtype of the inputs")
         record(got, False)
 
 
 def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
-    """Raise `Failed` if the call does not work on another device: it must create no tensor on a fixed one.
+    """Raise `Failed` if the call does not work on another device, because it creates a tensor on a fixed one.
 
-    Code that raises on the CPU as well fails with that exception. The other device may be pretended. If code that works
-    on the CPU raises there anything else than what torch raises because of a tensor's device, this is not judged: the
+    Code that raises on the CPU as well fails with that exception. The other device may be pretended. If code works on
+    the CPU, and raises there an exception that torch does not raise for a tensor's device, the check is not judged: the
     result says so, and it costs no marks.
     """
     try:
@@ -66,7 +67,7 @@ def works_on_meta(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
     except Failed as failure:
         if failure.verdict.category is not Category.ERROR:
             raise
-        ask(got, args, kwargs)  # what fails on the CPU, too, is no matter of devices
+        ask(got, args, kwargs)  # a failure on the CPU has nothing to do with devices
         if failure.verdict.code != Code.WRONG_DEVICE:
             current_test().unfollowed.append(got.name)
             record(got, False)
@@ -89,7 +90,7 @@ def ops_independent_of(
 ) -> None:
     """Raise `Failed` if the number of tensor operations grows from the small arguments to the large ones.
 
-    `what` says how they differ: "the number of tokens". A few more operations do not count as a loop.
+    `what` says how they differ: "the number of tokens". A few more operations are allowed.
     """
     few, many = got.count_ops(small, kwargs).total, got.count_ops(large, kwargs).total
     grows = many > few + max(3, few // 4)

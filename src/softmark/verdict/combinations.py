@@ -1,7 +1,7 @@
 """Finds the mistakes, alone or in pairs, that give a wrong answer when they are run on the inputs of its check.
 
-What a mistake gives is computed once for all submissions (answers.py). There are thousands of pairs, so few checks of a
-part try all of them (`fitting_pairs`).
+The answer of a mistake is computed once for all submissions (answers.py). There are thousands of pairs, so few checks
+of a part try all of them (`fitting_pairs`).
 """
 
 from __future__ import annotations
@@ -34,14 +34,13 @@ from softmark.verdict.tolerance import within
 from softmark.verdict.values import map_tensors
 
 _OF_A_COMBINATION, _OF_A_ROW = 200, 600
-"""Bytes that each combination takes, and that the numbers of its answer take in addition, without the numbers
-themselves."""
+"""Bytes that a combination takes, and that its row takes in addition to its numbers."""
 _SEED = 0
 """The seed of every variant that is run."""
 
 
 def fitting_pairs(answer: Any, expected: Expected, suspects: Sequence[Mistake], case: TestContext) -> list[Combination]:
-    """Return the pairs that give this wrong answer: those that gave another one of the part, else all that do."""
+    """Return the pairs that give this wrong answer. Pairs that gave another answer of the part are tried first."""
     assert expected.want is not None
     known = [pair for pair in case.pairs.fitting if concerns(pair, expected)]
     found = fitting(answer, expected, known, case.before_mistake)
@@ -53,7 +52,7 @@ def fitting_pairs(answer: Any, expected: Expected, suspects: Sequence[Mistake], 
 
 
 def tells_pairs_apart(expected: Expected) -> bool:
-    """Return whether an answer has an axis or many entries. One of thousands of pairs fits a few numbers by chance."""
+    """Return whether an answer has an axis or many entries: of thousands of pairs, one fits a few numbers by chance."""
     return any(leaf.dim() for leaf in expected.leaves) or has_many_entries(expected.value)
 
 
@@ -66,7 +65,7 @@ def concerns(mistakes: Combination, expected: Expected) -> bool:
 def fitting(
     answer: Any, expected: Expected, combinations: Iterable[Combination], before_each: Callable[[], None]
 ) -> list[Combination]:
-    """Return the combinations that give this wrong answer. `before_each` is called before a mistake is run."""
+    """Return the combinations that give this wrong answer. Call `before_each` before a combination is run."""
     near, tried = _near(answer, expected), expected.answers
     found = []
     for combination in combinations:
@@ -80,12 +79,12 @@ def fitting(
 
 
 def effect(combination: Combination, expected: Expected) -> Effect:
-    """Return what a combination does on the inputs of a check."""
+    """Return the effect of a combination on the inputs of a check."""
     return expected.answers.effects.get(combination) or _tried(combination, expected)[0]
 
 
 def _tried(combination: Combination, expected: Expected) -> tuple[Effect, Expected | None]:
-    """Run a combination; return what it does and, if it gives another answer than the reference, that answer."""
+    """Run a combination; return its effect and, if it differs from the reference, its answer."""
     plants = plants_of(combination)
     try:
         value = map_tensors(run(expected, plants), torch.Tensor.detach)
@@ -101,10 +100,10 @@ def _tried(combination: Combination, expected: Expected) -> tuple[Effect, Expect
 
 
 def run(expected: Expected, plants: Planting) -> Any:
-    """Return the reference's answer with these variants in it, on the inputs as the student got them.
+    """Return the reference's answer with these variants planted, on the inputs as the student got them.
 
-    All variants draw the same random numbers. So a pair whose second mistake does nothing gives the same answer as the
-    first mistake alone, also where the answer is random. Otherwise such a pair could be told in place of the mistake.
+    All variants draw the same random numbers. So a pair whose second mistake has no effect gives the same answer as the
+    first mistake alone, even if the answer is random. Otherwise such a pair could be named instead of the mistake.
     """
     assert expected.want is not None
     args, kwargs = map_tensors((expected.args, expected.kwargs), torch.Tensor.clone)
@@ -151,7 +150,7 @@ def _near(answer: Any, expected: Expected) -> set[Combination]:
 def _noise(
     expected: Expected, roundoff: float, number: int, form: Form, kept: torch.Tensor, scale: torch.Tensor
 ) -> torch.Tensor:
-    """Return the noise of a leaf's kept numbers, as `Expected.replaced` has it, or more."""
+    """Return the noise of a leaf's kept numbers: at least the noise that `Expected.replaced` gives them."""
     plain = (roundoff * scale).expand(-1, len(kept))
     noises = expected.noise(roundoff)
     if has_entries(form):  # the entries may be in another order
@@ -162,7 +161,7 @@ def _noise(
 
 
 def _pairs(expected: Expected, suspects: Sequence[Mistake], want: Target) -> list[Combination]:
-    """Return the pairs of mistakes, each of which alone changes the reference's answer."""
+    """Return the pairs of mistakes of which each one alone changes the reference's answer."""
     acting = tuple(mistake for mistake in suspects if effect((mistake,), expected) is Effect.OTHER)
     pairs = expected.answers.pairs
     if acting not in pairs:
@@ -173,8 +172,8 @@ def _pairs(expected: Expected, suspects: Sequence[Mistake], want: Target) -> lis
 def _that_meet(acting: Sequence[Mistake], want: Target) -> Iterator[tuple[Mistake, Mistake]]:
     """Yield the pairs in which neither mistake hides the other.
 
-    Two edits of one function must have places of their own. Of two functions, each must be called by the other's
-    variant.
+    Two edits of one function must not overlap. If the functions differ, the variant of one must call the other, unless
+    neither is the checked function itself.
     """
     own = {id(target) for target in parts(want)}
     called = {m: {id(target) for _, made in m.plants for target in reachable(made)} for m in acting}

@@ -1,11 +1,11 @@
 """Compares an answer with the expected value: type, shape, kind of number, then the numbers.
 
-An answer is right only if its worst error is at most the tolerance. Every comparison is written in this positive form,
-so a NaN is never right.
+An answer is right only if its worst error is at most the tolerance. Every comparison asks whether an error is small
+enough, and never whether it is too large, so a NaN is never right.
 
-Nesting and types come first. Some types may stand for others, because nothing is lost: a list for a tuple and the
-reverse, a numpy array for a tensor and the reverse, an array without axes for a plain number and the reverse, a whole
-number for a real one. Nothing else may.
+Nesting and types come first. An answer may have another type than the expected value only if nothing is lost: a list
+for a tuple and the reverse, a numpy array for a tensor and the reverse, an array without axes for a plain number and
+the reverse, a whole number for a real one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PRECISE = (torch.float64, torch.float32)
 
 
 def mistyped(got: Any, want: Any, path: Path = ()) -> str:
-    """Return a sentence about the first place where nesting or type is wrong; empty if there is none."""
+    """Return a sentence about the first place with a wrong nesting or type; empty if there is none."""
     if isinstance(want, tuple | list):
         if not isinstance(got, tuple | list) or len(got) != len(want):
             return _expected(got, want, path)
@@ -58,7 +58,7 @@ def _dictionary(got: Any, want: dict[Any, Any], path: Path) -> str:
     missing = want.keys() - got.keys()
     if missing:
         return f"{place(path)}the entry {min(missing, key=repr)!r:.80} is missing"
-    if len(got) > len(want):  # the other names are not told, because a student's code chooses them while it runs
+    if len(got) > len(want):  # the additional names are not shown, because a student's code chooses them
         only = f"only the entries {', '.join(map(repr, want))}" if want else "none"
         return f"{place(path)}{'' if path else 'returned '}{kind(got)}, expected {only}"
     sentences = (mistyped(got[key], want[key], (*path, f"entry {key!r}")) for key in want)
@@ -70,10 +70,10 @@ def _expected(got: Any, want: Any, path: Path) -> str:
 
 
 def refused_numbers(got: Any, want: Any, coarsest_input: torch.dtype) -> str:
-    """Return why the kind of number is not acceptable; empty if it is.
+    """Return why a leaf's kind of number is wrong; empty if it is right.
 
-    float32 stands for float64, because `keeps_dtype` checks how precise a result must be. Half precision stands for
-    nothing but itself, and only if the inputs were in it. No integer or boolean tensor stands for real numbers.
+    float32 is accepted for float64, because `keeps_dtype` checks the precision of a result. Half precision is accepted
+    only if the inputs had it. Tensors of integers or booleans are not accepted for real numbers.
     """
     answer, true = tensor_of(got), tensor_of(want)
     own_name = got.dtype.name if isinstance(got, np.ndarray | np.generic) else dtype_name(answer.dtype)
@@ -99,7 +99,10 @@ _ENTRY = "entry {!r}"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The outcome of a comparison: how far the answer is off, and what is most severely wrong with it."""
+    """The outcome of comparing an answer, or one leaf of it: how far it is off, and its most severe difference.
+
+    Only a difference that is shown is described, because making words takes the most time.
+    """
 
     ratio: float
     """The worst error over its tolerance, inf if it cannot be measured."""
@@ -109,23 +112,14 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The most severe thing that is wrong, in words; None for a right answer. The words are made each time."""
+        """The most severe difference in words; None for a right answer. The words are made anew each time."""
         return self.describe() if self.describe is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Leaf:
-    """The outcome for one leaf of an answer. Only the most severe one is described, because words take longest."""
-
-    ratio: float
-    category: Category | None = None
-    describe: Callable[[], Verdict] | None = None
-
-
 def compare(value: Any, expected: Expected, entry: str = _ENTRY) -> Comparison:
-    """Compare an answer, however nested, with the expected. The verdict is about the most severe difference.
+    """Compare a possibly nested answer with the expected one. The verdict is about the most severe difference.
 
-    `entry` is the form in which a sentence names the entry of a dictionary.
+    `entry` is the form in which a sentence names an entry of a dictionary.
     """
     if is_plain(expected.value) and is_same(value, expected.value):
         return Comparison(0.0)
@@ -159,25 +153,26 @@ def agrees(value: Any, expected: Expected) -> bool:
     if mistyped(value, expected.value):
         return False
     for _, got, want, number in _pairs(value, expected):
-        if number < 0:
-            right = got == want
-        else:
-            right = (
-                tensor_of(got).shape == expected.leaves[number].shape
-                and not refused_numbers(got, want, expected.coarsest_input)
-                and _worst(_ratios(tensor_of(got), expected, number)) <= 1
-            )
-        if not right:
+        if not (got == want if number < 0 else _is_right(got, want, expected, number)):
             return False
     return True
 
 
+def _is_right(got: Any, want: Any, expected: Expected, number: int) -> bool:
+    """Return whether a numeric leaf of an answer is right."""
+    return (
+        tensor_of(got).shape == expected.leaves[number].shape
+        and not refused_numbers(got, want, expected.coarsest_input)
+        and _worst(_ratios(tensor_of(got), expected, number)) <= 1
+    )
+
+
 _Pair = tuple[values.Path, Any, Any, int]
-"""The place of a leaf, the answer, the truth, and its number among the numeric ones (else -1)."""
+"""The place of a leaf, the answer, the truth, and the leaf's number among the numeric leaves (-1 if it is none)."""
 
 
 def _pairs(value: Any, expected: Expected, entry: str = _ENTRY) -> list[_Pair]:
-    """Return the leaves of an answer with the true ones, and the number of each numeric one (else -1)."""
+    """Return the leaves of an answer, each with the true one."""
     numbers = count()
     return [
         (path, got, want, next(numbers) if is_numeric(want) else -1)
@@ -186,7 +181,7 @@ def _pairs(value: Any, expected: Expected, entry: str = _ENTRY) -> list[_Pair]:
 
 
 def _in_true_order(got: Any, want: Any, entry: str, path: values.Path = ()) -> Iterator[tuple[values.Path, Any, Any]]:
-    """Yield the leaves of an answer in the order of the truth: dictionaries may be ordered differently."""
+    """Yield the leaves of an answer in the order of the truth, because its dictionaries may have another order."""
     if isinstance(want, dict):
         for key in want:
             yield from _in_true_order(got[key], want[key], entry, (*path, entry.format(key)))
@@ -197,11 +192,13 @@ def _in_true_order(got: Any, want: Any, entry: str, path: values.Path = ()) -> I
         yield path, got, want
 
 
-def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: int, pairs: Sequence[_Pair]) -> _Leaf:
+def _leaf(
+    path: values.Path, got: Any, want: Any, expected: Expected, number: int, pairs: Sequence[_Pair]
+) -> Comparison:
     """Compare one leaf of an answer with the true one. `pairs` are all leaves."""
     at = place(path)
     if number < 0:
-        return _Leaf(0.0) if got == want else _wrong(Category.VALUE, f"{at}another value than expected")
+        return Comparison(0.0) if got == want else _wrong(Category.VALUE, f"{at}another value than expected")
     if isinstance(got, torch.Tensor) and got.device.type == "meta":
         return _wrong(Category.DEVICE, f"{at}the tensor is on the device meta, where there are no numbers")
     answer, true = tensor_of(got), expected.leaves[number]
@@ -215,23 +212,23 @@ def _leaf(path: values.Path, got: Any, want: Any, expected: Expected, number: in
     ratios = _ratios(answer, expected, number)
     ratio = _worst(ratios)
     if ratio <= 1:
-        return _Leaf(ratio)
+        return Comparison(ratio)
     wide = answer.to(true.dtype)
     strange = ~torch.isfinite(wide) & (ratios > 1)
     if bool(strange.any()):
-        return _Leaf(math.inf, Category.NAN, partial(_not_finite, at, wide, true, strange))
+        return Comparison(math.inf, Category.NAN, partial(_not_finite, at, wide, true, strange))
 
     def describe() -> Verdict:
         verdict = _wrong_numbers(at, wide, true, ratios, _exchanged(got, expected, number, pairs))
         if verdict.regularity == Regularity.NONE and answer.dtype != true.dtype:
-            return msgspec.structs.replace(verdict, regularity="")  # the answer is too coarse to tell
+            return msgspec.structs.replace(verdict, regularity="")  # an answer this coarse may hide a regularity
         return verdict
 
-    return _Leaf(ratio, Category.VALUE, describe)
+    return Comparison(ratio, Category.VALUE, describe)
 
 
 def _ratios(answer: torch.Tensor, expected: Expected, number: int) -> torch.Tensor:
-    """Return the error over the tolerance of each element: inf where it cannot be measured, never NaN."""
+    """Return the error over the tolerance of each element; inf if it cannot be measured, and never NaN."""
     true = expected.leaves[number]
     if not true.is_floating_point() and not true.is_complex():
         unequal = answer.to(torch.int64) != true.to(torch.int64)
@@ -250,12 +247,12 @@ def _worst(ratios: torch.Tensor) -> float:
 
 
 def _as_wide(answer: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
-    """Return an answer in the precision of the truth; as it is if it would lose an imaginary part."""
+    """Return an answer in the precision of the truth. A complex answer stays complex."""
     return answer if answer.is_complex() and not true.is_complex() else answer.to(true.dtype)
 
 
 def _exchanged(got: Any, expected: Expected, number: int, pairs: Sequence[_Pair]) -> str:
-    """Return a clause if the numbers of a leaf are those of another one of the outputs."""
+    """Return a clause if a leaf has the numbers of another output."""
     own = next((path for path, _, _, leaf in pairs if leaf == number), ())
     for path, answer, want, other in pairs:
         if other in (number, -1) or not _is_output(got, want, expected, other):
@@ -263,21 +260,14 @@ def _exchanged(got: Any, expected: Expected, number: int, pairs: Sequence[_Pair]
         its, ours = _name(path), _name(own)
         wanted = next(want for _, _, want, leaf in pairs if leaf == number)
         if _is_output(answer, wanted, expected, number):
-            return f": that is {its}, which has {ours} in its place; exchange them"
-        return f": that is {its}"
+            return f": these are the values of {its}, and {its} has those of {ours}: exchange them"
+        return f": these are the values of {its}"
     return ""
 
 
 def _is_output(got: Any, want: Any, expected: Expected, number: int) -> bool:
-    """Return whether an answer is right for this leaf. A single number is right for many."""
-    true = expected.leaves[number]
-    return (
-        is_numeric(got)
-        and true.numel() > 1
-        and tensor_of(got).shape == true.shape
-        and not refused_numbers(got, want, expected.coarsest_input)
-        and _worst(_ratios(tensor_of(got), expected, number)) <= 1
-    )
+    """Return whether an answer is right for this leaf. A single number does not count: it is right for many leaves."""
+    return is_numeric(got) and expected.leaves[number].numel() > 1 and _is_right(got, want, expected, number)
 
 
 def _name(path: Path) -> str:
@@ -294,12 +284,12 @@ def _not_finite(at: str, got: torch.Tensor, true: torch.Tensor, strange: torch.T
     return Verdict(Category.NAN, at + fact, where, picture=_picture(got, true, index))
 
 
-def _wrong(category: Category, fact: str, where: str = "") -> _Leaf:
-    return _Leaf(math.inf, category, partial(Verdict, category, fact, where))
+def _wrong(category: Category, fact: str, where: str = "") -> Comparison:
+    return Comparison(math.inf, category, partial(Verdict, category, fact, where))
 
 
 def _wrong_numbers(at: str, got: torch.Tensor, true: torch.Tensor, ratios: torch.Tensor, clause: str) -> Verdict:
-    """Say of numbers that differ how many they are, in what way they differ, and where most."""
+    """Return the verdict on wrong numbers: how many are wrong, how they differ, and where most."""
     wrong = ratios > 1
     count, total = int(wrong.sum()), got.numel()
     index = tuple(map(int, np.unravel_index(int(ratios.argmax()), got.shape)))
@@ -322,7 +312,7 @@ def _count(count: int, total: int) -> str:
 
 
 def _where(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...], ratio: float) -> str:
-    zero = true.dtype is not torch.bool and true[index].item() == 0  # then distance and ratio say no more
+    zero = true.dtype is not torch.bool and true[index].item() == 0  # distance and ratio would add nothing
     text = f"got {values.number(got[index].item())}, expected {values.number(true[index].item())}"
     if zero:
         text = f"got {values.number(got[index].item())}, expected exactly 0"
@@ -339,7 +329,7 @@ def _where(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...], ratio:
 
 
 def _picture(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...]) -> Picture | None:
-    """Return the matrix with the worst number, if it is small enough to be looked at."""
+    """Return the matrix with the worst number, if it is small enough for a picture."""
     if got.is_complex() or got.dim() == 0:
         return None
     leading = index[:-2]
@@ -352,7 +342,7 @@ def _picture(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...]) -> P
 
 
 def _rows(matrix: torch.Tensor) -> PictureRows:
-    """Return the numbers of a matrix, None for those that are not finite: JSON has no word for them."""
+    """Return the numbers of a matrix. Those that are not finite become None, because JSON cannot hold them."""
     rows = matrix.double().tolist()
     if bool(torch.isfinite(matrix).all()):
         return tuple(map(tuple, rows))

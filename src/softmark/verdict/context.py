@@ -1,4 +1,4 @@
-"""The state of the hidden test that is running. Grading sets it; draws, checks and diagnoses read it."""
+"""Holds the state of the hidden test that is running. Grading sets it; draws, checks and diagnoses read it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEED_OUTSIDE = 20260101
 NOT_DESCRIBED = "it is wrong"
 """The words of a failure that nobody reads."""
 Packing = Callable[[Hashable, Callable[[], bytes]], bytes]
-"""Returns the packed question of a key: a kept one, or what the function makes."""
+"""A function that returns the packed question of a key: a kept one, or one that the given function packs."""
 
 
 def _nothing() -> None:
@@ -39,20 +39,20 @@ def _anew(key: Hashable, pack: Callable[[], bytes]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison that was made: `ratio` is the worst error over its tolerance (inf: not comparable at all)."""
+    """One check that was made. `ratio` is the worst error over its tolerance, inf if they cannot be compared."""
 
     name: str
     ratio: float
     category: Category | None = None
     """None when the check held."""
     double: bool = True
-    """True if the inputs were in double precision (or no real numbers): margins are promised for these."""
+    """True if the inputs were in double precision, or had no real numbers. `verify` checks margins for these only."""
     expected: Expected | None = field(default=None, repr=False, compare=False)
-    """The expected value: evidence against mistakes that would have shown here, or would have shown otherwise."""
+    """The expected value. It can contradict a mistake that would have given another answer here."""
     tried: Registry | None = field(default=None, repr=False, compare=False)
     """The mistakes that were tried on a wrong answer; None if none were."""
     causes: tuple[Cause, ...] = field(default=(), repr=False, compare=False)
-    """The causes of the wrong answer, of those that were tried."""
+    """The tried mistakes that give the wrong answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Step:
     place: MemoryKey
     """The place where the expected value is kept."""
     check: Callable[[StudentCallable, Expected], None]
-    """Asks the function and compares; raises `Failed`."""
+    """The function that asks and compares; it raises `Failed`."""
 
 
 @dataclass
@@ -92,7 +92,7 @@ class TestContext:
     """One run of one case of a hidden test: its settings, and what its checks found out."""
 
     __test__: ClassVar[bool] = False
-    """Tells pytest that this is no class of tests."""
+    """Tells pytest that this class has no tests."""
 
     id: str = ""
     """The test's id with its parameters; an empty id means that nothing about this case is cached."""
@@ -101,31 +101,31 @@ class TestContext:
     described: bool = True
     """False if nobody reads the words of a failure, because the case is judged again or has been judged before."""
     naming: bool = True
-    """True if the mistake behind a failed check is looked for."""
+    """True if a failed check searches for the mistake behind it."""
     pairs: PairsOfPart = field(default_factory=PairsOfPart)
     steady: bool = False
-    """True if a second call gave the same wrong answer, so that no further wrong answer is taken for a random one."""
+    """True if a second call gave the same wrong answer, so that further wrong answers are not tried twice."""
     before_mistake: Callable[[], None] = _nothing
-    """Called before a mistake is run: it may loop for ever, and what ends it then gives each of them its own time."""
+    """Called before each mistake is run, so that a time limit for mistakes that loop for ever starts anew."""
     checks: list[Check] = field(default_factory=list)
     raised: list[Expected] = field(default_factory=list)
-    """The expected values where the student's code raised: a mistake that would have answered there is not theirs."""
+    """The expected values of calls in which the student's code raised. A mistake that answers there is not theirs."""
     slips: tuple[Mistake, ...] = ()
-    """Mistakes that have cost marks in earlier parts. An answer that differs from the right one by these is right."""
+    """Mistakes that have cost marks in earlier parts. An answer that repeats one of them is accepted."""
     repeated: list[Mistake] = field(default_factory=list)
     """The slips that were found in answers of this case."""
     changed: list[ChangedInput] = field(default_factory=list)
-    """The inputs that were changed in place, in whatever kind of call."""
+    """The inputs that any kind of call changed in place."""
     unfollowed: list[str] = field(default_factory=list)
-    """Functions of the student's that could not be followed on the pretended device: this is not judged."""
+    """The student's functions that the pretended device could not follow, so that they were not judged there."""
     expected_bytes: int = 0
-    """Size of the right answer to the call that is being made, 0 where it is not known: it bounds the student's."""
+    """The size of the right answer to the present call, which bounds the student's; 0 if it is not known."""
     packing: Packing = _anew
-    """Packs the questions of the check that is being made. Those of a repeated check are kept."""
+    """Packs the questions of the present check. Those of a repeated check are kept."""
     body: CodeType | None = None
     """The code of the test function."""
     steps: list[Step] | None = None
-    """The checks of the test that can be made again without its own code; None if nobody wants to."""
+    """The checks of the test that can be made again without its own code; None if they are not collected."""
     generator: torch.Generator = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ class TestContext:
 
     @contextmanager
     def expecting(self, size: int) -> Iterator[None]:
-        """Inside this block, an answer of this size is expected (`values.size_of`)."""
+        """Expect an answer of this size (`values.size_of`) inside this block."""
         before, self.expected_bytes = self.expected_bytes, size
         try:
             yield
@@ -155,7 +155,7 @@ class TestContext:
 
     @contextmanager
     def repeating(self, packing: Packing) -> Iterator[None]:
-        """Inside this block, a check is repeated whose packed questions are kept."""
+        """Take packed questions from `packing` inside this block, because a check is repeated."""
         before, self.packing = self.packing, packing
         try:
             yield

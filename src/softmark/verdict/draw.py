@@ -45,7 +45,7 @@ def draw_integers(low: int, high: int, spec: str, /, **sizes: Sizes) -> torch.Te
 
 
 def causal_mask(length: int) -> torch.Tensor:
-    """Return the mask (length, length) that is True where a token may look: at itself and at earlier ones."""
+    """Return the mask (length, length) that is True where a token may look: at itself and at earlier tokens."""
     return torch.ones(length, length, dtype=torch.bool).tril()
 
 
@@ -55,7 +55,7 @@ def padding_mask(lengths: Sequence[int], length: int) -> torch.Tensor:
 
 
 def random_mask(*shape: int) -> torch.Tensor:
-    """Return a random mask, True at about half of the places; each row has a True and a False at least."""
+    """Return a random mask, True at about half of the places; each row has at least one True and one False."""
     if not shape or shape[-1] < 2:
         raise ValueError(f"random_mask{shape}: the last axis needs two places, one for True and one for False")
     content = draw("shape", shape=shape)

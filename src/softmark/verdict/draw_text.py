@@ -1,4 +1,4 @@
-"""Makes texts for hidden tests: few words that repeat and tie, with everything in them that breaks a tokeniser."""
+"""Makes texts for hidden tests: few words, repeated and equally frequent, with all signs that break a tokeniser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ENDS = (" ", " ", " ", " ", ", ", ". ", "  ", "\n", "! ", " – ")
 
 
 def draw_text(words: int, different: int = 10) -> str:
-    """Return a text of so many words: `draw_text(30, different=8)`.
+    """Return a text of this many words: `draw_text(30, different=8)`.
 
     Its `different` words occur equally often, or once more, in a random order, so that many of them tie. From ten on
     they hold one of each kind: a plain word, one with a capital, an apostrophe, digits, accents, Greek, Cyrillic and
@@ -29,7 +29,7 @@ def draw_text(words: int, different: int = 10) -> str:
 
 
 def draw_documents(count: int, words: int = 12, different: int = 10) -> list[str]:
-    """Return so many texts of at most `words` words: `draw_documents(6)`.
+    """Return this many texts of at most `words` words: `draw_documents(6)`.
 
     The second of them is empty, the third has a single word, the fourth says one word again and again. The words are
     others in each text, but for one word that is in every text with words.
@@ -43,7 +43,7 @@ def draw_documents(count: int, words: int = 12, different: int = 10) -> list[str
 
 
 def _vocabulary(different: int) -> list[str]:
-    """Return distinct words, distinct without regard to upper and lower case, too."""
+    """Return words that differ from each other in more than upper and lower case."""
     kinds = list(_KINDS)
     words: dict[str, str] = {}
     while len(words) < different:

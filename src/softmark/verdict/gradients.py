@@ -1,7 +1,7 @@
 """Compares gradients with the reference's: with a random cotangent, for every input and every parameter.
 
-The gradient of the sum of the outputs would not be enough. For a softmax or a layer norm it is zero, so many a wrong
-formula would pass.
+The gradient of the sum of the outputs would not be enough. For a softmax or a layer norm it is zero, so many wrong
+formulas would pass.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _compare(
 
 
 def _is_explained(found: Any, expected: Expected, slip: Mistake, inputs: Any) -> bool:
-    """Return whether these are the reference's gradients with a mistake that has cost marks in an earlier part."""
+    """Return whether these are the gradients of the reference with a mistake that has cost marks in an earlier part."""
     pullback = expected.want
     assert isinstance(pullback, _Pullback)
     plants = slip.plants
@@ -104,7 +104,7 @@ def _is_explained(found: Any, expected: Expected, slip: Mistake, inputs: Any) ->
 
 
 def _or_zero(found: Any, true: torch.Tensor) -> Any:
-    """Return the gradient, or zeros if there is none: that is right where the true gradient is zero."""
+    """Return the gradient, or zeros if there is none. No gradient is right if the true one is zero."""
     return torch.zeros_like(true) if found is None else found
 
 
@@ -123,7 +123,7 @@ def _cotangent(value: Any, args: Any, kwargs: Any) -> Any:
 
 
 class _Pullback:
-    """Returns the reference's gradients, so that they have an expected value and a noise, as an answer has."""
+    """Computes the reference's gradients as a function, so that they have a noise and a tolerance like any answer."""
 
     def __init__(self, want: Callable[..., Any], weights: Sequence[torch.Tensor]) -> None:
         self.want = in_float64(want)

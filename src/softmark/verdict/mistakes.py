@@ -1,8 +1,7 @@
 """Defines the named mistakes of a homework: edits or wrong variants of its reference, each with the words that name it.
 
-Edits are read from TOML. A homework's `equivalents.py` and `mistakes.py` decorate variants, and
-`collecting(registry)` says which registry takes them. Everything that can be wrong with an entry is refused at
-registration, with its file and line.
+Edits are read from TOML. Variants are decorated functions in a homework's `equivalents.py` and `mistakes.py`, and
+`collecting(registry)` says which registry takes them. A wrong entry is refused at registration, with its file and line.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class MistakeError(Exception):
-    """An entry that cannot be registered; the text begins with its file and line."""
+    """Raised for an entry that cannot be registered; the text begins with its file and line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +42,20 @@ class RegisteredVariant:
 
     @property
     def plants(self) -> Planting:
-        """The variants to plant, each with its target; an edit is compiled when this is asked for the first time."""
+        """The variants to plant, each with its target."""
         return () if self.variant is None else ((self.target, stand_in(self.target, self.variant)),)
 
 
 @dataclass(frozen=True, eq=False)
 class Mistake(RegisteredVariant):
-    """A wrong variant, and how to tell a student that it is theirs."""
+    """A wrong variant, and the words for a student who has written it."""
 
     says: str
     hint: str = ""
     id: str | None = None
     """Its number in the catalogue of mistakes."""
     worth: float = 0.0
-    """Share of the marks that the instructor gives nevertheless."""
+    """The share of the marks that a student with this mistake gets nevertheless."""
     edits: tuple[EditedFunction, ...] = ()
     """The edited functions; usually one, several if the same mistake is made in several functions."""
 
@@ -72,7 +71,7 @@ class Mistake(RegisteredVariant):
 
     @property
     def plants(self) -> Planting:
-        """The variants to plant, each with its target; an edit is compiled when this is asked for the first time."""
+        """The variants to plant, each with its target. The first access compiles the edits."""
         return tuple((edit.target, edit.function) for edit in self.edits) or super().plants
 
 
@@ -83,7 +82,7 @@ class Equivalent(RegisteredVariant):
 
 @dataclass
 class Registry:
-    """The mistakes and equivalents of one homework, in the order they were written."""
+    """The mistakes and equivalents of one homework, in the order in which they are written."""
 
     mistakes: list[Mistake] = field(default_factory=list)
     equivalents: list[Equivalent] = field(default_factory=list)
@@ -124,8 +123,9 @@ def mistake(
 ) -> Callable[[Decorated], Decorated]:
     """Register the decorated wrong variant of a reference function, method or class.
 
-    `says` names the mistake to the student in one sentence, `hint` says what to look at, never the finished line.
-    `worth` is the share of the marks that a student who makes it gets nevertheless; `id` is for an author's own lists.
+    `says` names the mistake to the student in one sentence. `hint` says what to look at, and does not give the right
+    line. `worth` is the share of the marks that a student with this mistake gets nevertheless. `id` is for an author's
+    own lists.
     """
 
     def register(variant: Decorated) -> Decorated:

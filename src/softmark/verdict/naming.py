@@ -1,10 +1,10 @@
 """Names a mistake: finds the named mistakes that give exactly the student's wrong answer.
 
 Every mistake of the reference function, and of the functions it calls, is tried on the inputs of the failed check. A
-mistake that gives the student's answer, and not the reference's, explains it. When none does, pairs of mistakes are
-tried (combinations.py). No clock decides whether a name is found.
+mistake that gives the student's answer, and not the reference's, explains the answer. If none does, pairs of mistakes
+are tried (combinations.py). The search has no time limit, so names do not depend on the machine.
 
-A single wrong answer often fits several mistakes. A student is told those that fit every failed check of a part and
+A single wrong answer often fits several mistakes. A student reads only those that fit every failed check of a part and
 that no other check contradicts (`common_causes`).
 """
 
@@ -32,11 +32,11 @@ from softmark.verdict.plant import Target, parts, reachable
 from softmark.verdict.values import flatten, is_numeric, tensor_of
 
 NAMEABLE = frozenset({Category.TYPE, Category.SHAPE, Category.NAN, Category.VALUE})
-"""Categories in which an answer is there and can be compared with what a mistake gives."""
+"""The categories of failures in which there is an answer to compare with the answers of mistakes."""
 
 
 def causes_of(answer: Any, expected: Expected, case: TestContext) -> tuple[Cause, ...] | None:
-    """Return the mistakes, alone or else in pairs, that give a wrong answer; None if no names are looked for."""
+    """Return the mistakes that give a wrong answer, alone or else in pairs; None if no names are searched for."""
     if case.mistakes is None or expected.want is None or not case.naming:
         return None
     suspects = relevant(expected.want, case.mistakes)
@@ -49,7 +49,7 @@ def causes_of(answer: Any, expected: Expected, case: TestContext) -> tuple[Cause
 
 
 def repeated_slips(answer: Any, expected: Expected, case: TestContext) -> Combination:
-    """Return the mistakes that have cost marks in earlier parts and explain a wrong answer, one or two; else none."""
+    """Return one or two mistakes that have cost marks in earlier parts and give a wrong answer; none if they do not."""
     if expected.want is None:
         return ()
     slips = [slip for slip in case.slips if concerns((slip,), expected)]
@@ -69,9 +69,10 @@ def common_causes(
 ) -> tuple[Cause, ...]:
     """Return the causes that explain all failed checks whose answers could be compared; empty if there are none.
 
-    A cause of one check also holds for another check that names one half of it, because the other half may have no
-    effect there. A cause is left out if other `checks`, or what the code `raised`, contradict it (`_is_contradicted`).
-    Mistakes of the checked function itself go before those of functions that it calls.
+    A pair that explains one check also explains a check that one mistake of the pair explains, because the other
+    mistake may have no effect there. A cause is left out if other `checks`, or the calls in which the code `raised`,
+    contradict it (`_is_contradicted`). Mistakes of the checked function itself precede those of functions that it
+    calls.
     """
     named_in = [verdict.causes for verdict in verdicts if verdict.diagnosed]
     known = {cause.mistakes: cause for causes in named_in for cause in causes}
@@ -88,18 +89,18 @@ def common_causes(
 
 
 def _explains(cause: Cause, causes: Iterable[Cause]) -> bool:
-    """Return whether a cause, or one half of it, is among the causes of a check."""
+    """Return whether a cause, or one mistake of it, is among the causes of a check."""
     return any(set(other.mistakes) <= set(cause.mistakes) for other in causes)
 
 
 def _is_contradicted(cause: Cause, mistakes: Combination, checks: Sequence[Check], raised: Sequence[Expected]) -> bool:
-    """Return whether something that the code did is not what code with these mistakes does.
+    """Return whether the student's code has done something that code with these mistakes does not do.
 
-    * It passed a check that they would have failed. (A fill value of -100 gives the same as -10 where scores are
-      spread, but not elsewhere.)
-    * It failed a check with another answer than theirs, and no larger combination with them explains that answer.
-    * It raised where they answer. Code may do so for a reason of its own at one size, say an odd width. So this counts
-      only if there is little to be said for them: they explain the answers to no two questions of different sizes.
+    * It has passed a check that code with these mistakes fails. (Fill values of -100 and of -10 give the same answer if
+      the scores of a test are far apart, but not otherwise.)
+    * It has failed a check with another answer, and no larger combination with these mistakes explains that answer.
+    * It has raised where code with these mistakes answers. Code may do so for another reason at one size, such as an
+      odd width. So this counts only if the mistakes explain no two answers of different sizes.
     """
     explained = set()
     for check in checks:
@@ -116,9 +117,10 @@ def _is_contradicted(cause: Cause, mistakes: Combination, checks: Sequence[Check
 
 
 def _speaks(cause: Cause, mistakes: Combination, check: Check) -> bool:
-    """Return whether a check that mistakes do not explain speaks against them if they have an effect on it.
+    """Return whether a check which mistakes do not explain contradicts them, if they have an effect on it.
 
-    A failed one does if they were tried on it, alone and with others, and none of these combinations explains it.
+    A check that passed does. A check that failed does if the mistakes were tried on it, alone and with others, and none
+    of these combinations explains it.
     """
     if check.category is None:
         return True
@@ -127,7 +129,7 @@ def _speaks(cause: Cause, mistakes: Combination, check: Check) -> bool:
 
 
 def _sizes(expected: Expected) -> tuple[object, ...]:
-    """Return the sizes that a question is about: the integers among its arguments, and all shapes."""
+    """Return the sizes in a question: the integers among its arguments, and all shapes."""
     inputs = [leaf for _, leaf in flatten((expected.args, expected.kwargs))]
     shapes = [tensor_of(leaf).shape for leaf in inputs if is_numeric(leaf)]
     return *(leaf for leaf in inputs if type(leaf) is int), *shapes, *(leaf.shape for leaf in expected.leaves)
@@ -135,7 +137,7 @@ def _sizes(expected: Expected) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A mistake that could matter to a check; `direct` when it is one of the checked function itself."""
+    """A mistake that could explain a check. `direct` is True if it is a mistake of the checked function itself."""
 
     mistake: Mistake
     direct: bool
@@ -177,7 +179,7 @@ def _cause(mistakes: Combination, direct: set[Mistake]) -> Cause:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hide warnings and random numbers of variants that run inside this block."""
+    """Hide warnings, and restore the random state, of variants that run inside this block."""
     state = torch.get_rng_state()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Has the pieces for an author's own checks, beyond `agree` and the properties."""
+"""Has functions for an author's own checks, besides `agree` and the properties."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from softmark.verdict.values import flatten, tensor_of
 
 _WITNESS_TOLERANCE = 1e-9
 _CONFIRMED: set[tuple[str, int, str]] = set()
-"""Test id, seed and witness of each comparison that held. It does not depend on the submission, so it is made once."""
+"""Test id, seed and witness of each comparison that held. Comparisons do not depend on the submission: one suffices."""
 
 
 def fail(category: Category, fact: str) -> NoReturn:
@@ -71,9 +71,9 @@ def without_values(parameters: Mapping[str, torch.Tensor]) -> dict[str, torch.Te
 
 
 def well_behaved(got: StudentCallable, want: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """Raise `Failed` unless a function is right in float32, too, and behaves well otherwise.
+    """Raise `Failed` unless a function is right in float32, too, and behaves well.
 
-    The function must keep the dtype of its inputs, leave the inputs alone, give the same in a second call, and work on
+    It must keep the dtype of its inputs, leave the inputs unchanged, give the same answer in a second call, and work on
     any device: `keeps_dtype`, `leaves_inputs`, `repeatable`, `works_on_meta`.
     """
     keeps_dtype(got, *args, **kwargs)

@@ -1,7 +1,7 @@
 """Finds regularities in a wrong answer: it is transposed, scaled, shifted or reversed as a whole.
 
-These clauses are arithmetic about the answer and true whatever the cause is: each is said only if all numbers agree
-with it. The names of mistakes come from naming.py.
+These clauses are arithmetic facts about the answer, and true whatever the cause is: each is used only if all numbers
+agree with it. The names of mistakes come from naming.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from softmark.records.verdict import Regularity
 CLOSE = 1e-6
 """The relative deviation up to which numbers count as equal, and a factor or an offset as constant."""
 _MOST_AXES = 5
-"""Of answers with more axes than this, no other order of the axes is tried."""
+"""For answers with more axes than this, other orders of the axes are not tried."""
 _LARGEST_ORIGIN = 4096
 """The largest n for which a factor is written as n, √n, 1/n or 1/√n."""
 
@@ -66,7 +66,7 @@ _NOT_TOLD = ("", "")
 
 
 def of_values(got: torch.Tensor, true: torch.Tensor, wrong: torch.Tensor) -> tuple[str, str]:
-    """Return how wrong numbers are regular, with a clause that says it. Both are empty if too few numbers tell."""
+    """Return the regularity of wrong numbers, with a clause that says it. Both are empty if the numbers are too few."""
     if true.dtype is torch.bool:
         if true.numel() < 2:
             return _NOT_TOLD
@@ -116,7 +116,7 @@ def _offset(got: torch.Tensor, true: torch.Tensor) -> Described | None:
 
 
 def _other_order(got: torch.Tensor, true: torch.Tensor) -> str:
-    """Return a clause if the answer is right but for the order of its axes."""
+    """Return a clause if the answer is right except for the order of its axes."""
     axes = range(true.dim())
     if not 2 <= true.dim() <= _MOST_AXES or not true.numel():
         return ""
@@ -141,7 +141,7 @@ def _equal(got: torch.Tensor, true: torch.Tensor) -> bool:
 
 
 def _moved(got: torch.Tensor, true: torch.Tensor) -> Described | None:
-    """Return a clause if the answer is right but for its places along one axis: reversed, or shifted by one."""
+    """Return a clause if the answer is right except that it is reversed, or shifted by one, along one axis."""
     for axis, one in _lines(true):
         length = true.shape[axis]
         if _equal(got, true.flip(axis)):
@@ -162,7 +162,7 @@ def _lines(true: torch.Tensor) -> Iterator[tuple[int, str]]:
 
 
 def _changes(true: torch.Tensor, axis: int) -> bool:
-    """Return whether each place along an axis differs from the next. If not, a shift would be no explanation."""
+    """Return whether each place along an axis differs from the next. Otherwise a shift explains nothing."""
     steps = true.diff(dim=axis).abs()
     others = [i for i in range(true.dim()) if i != true.dim() + axis]
     steps = steps.amax(dim=others) if others else steps
@@ -170,7 +170,7 @@ def _changes(true: torch.Tensor, axis: int) -> bool:
 
 
 def _sums(got: torch.Tensor, true: torch.Tensor) -> Described | None:
-    """Return a clause if the numbers sum to 1 along another axis than they should."""
+    """Return a clause if the numbers sum to 1 along a wrong axis."""
     if true.dim() < 2 or not _sum_to_one(true, -1) or _sum_to_one(got, -1):
         return None
     axes = [axis for axis in range(true.dim() - 1) if true.shape[axis] > 1 and _sum_to_one(got, axis)]
@@ -186,7 +186,7 @@ def _sum_to_one(numbers: torch.Tensor, axis: int) -> bool:
 
 
 def _part(got: torch.Tensor, true: torch.Tensor, wrong: torch.Tensor) -> Described | None:
-    """Return a clause if only the wrong values have a sign, or are zero where they should not be."""
+    """Return a clause if all wrong values are zero, or have the opposite sign."""
     if int(wrong.sum()) < 4:
         return None
     off, right = got[wrong], true[wrong]

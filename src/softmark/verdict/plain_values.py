@@ -1,8 +1,8 @@
 """Describes how an answer of texts, bytes, whole numbers, lists and dictionaries differs from the expected one.
 
 compare.py decides whether an answer is right; this module finds the words. The fact says how many entries differ and
-what they have in common. It holds no entry, because an entry may tell a hidden input. The entries stand in the second
-sentence, and in a difference line by line.
+what they have in common. It repeats no entry, because an entry may disclose a hidden input. The second sentence and the
+difference, line by line, have the entries.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from softmark.verdict.values import Path, kind, place
 
 _LEAVES = (str, bytes, int, bool, type(None))
 _MOST_LINES = 40
-"""Lines of a difference around the first one that differs."""
+"""The most lines of a difference that are shown, around the first one that differs."""
 _LONGEST_LINE = 100
 _MANY = 4
 
@@ -28,7 +28,7 @@ _MANY = 4
 def is_plain(value: Any) -> bool:
     """Return whether an expected value is read as a whole: a text, or a list or dictionary without real numbers.
 
-    A tuple is one only inside a list: on its own it holds several outputs. A single number is none either.
+    A tuple is read as a whole only inside a list: on its own it has several outputs. A single number is not.
     """
     if isinstance(value, list | dict):
         return bool(value) and all(map(_is_plain_inside, _members(value)))
@@ -76,7 +76,7 @@ def difference(got: Any, want: Any, entry: str, path: Path = ()) -> Verdict | No
 
 
 def _as_python(value: Any) -> Any:
-    """Return an answer whose whole numbers without axes are Python's own, whichever library they came from."""
+    """Return an answer with whole numbers of NumPy and torch that have no axes replaced by Python's own."""
     if isinstance(value, list | tuple):
         return [_as_python(member) for member in value]
     if isinstance(value, dict):
@@ -115,7 +115,7 @@ def _of_type(got: Any, want: Any, at: str) -> Verdict:
 
 
 def _encoded(got: Any, want: Any) -> str:
-    """Return a clause if the answer is right but for texts in the place of bytes, or the reverse."""
+    """Return a clause if the answer is right except that it has texts in the place of bytes, or the reverse."""
     if _same(got, _changed(want, bytes, lambda data: data.decode("utf-8", "replace"))):
         return ": encode the texts as UTF-8"
     return ": decode the bytes as UTF-8" if _same(got, _changed(want, str, _to_bytes)) else ""
@@ -225,7 +225,7 @@ def _dictionary(got: dict[Any, Any], want: dict[Any, Any], at: str) -> Verdict:
 
 
 def _of_keys(got: dict[Any, Any], want: dict[Any, Any]) -> str:
-    """Return a clause about keys that are wrong in one and the same way, or an empty text."""
+    """Return a clause about keys that are all wrong in the same way, or an empty text."""
     if len(want) < 2 or got.keys() == want.keys():
         return ""
     if all(isinstance(value, str | int) for value in want.values()) and got == {v: k for k, v in want.items()}:

@@ -14,7 +14,7 @@ _VISIBLE = str.maketrans({" ": "·", "\n": "⏎", "\t": "⇥", "\r": "␍"})
 
 
 def kind_of(value: Any) -> str:
-    """Return the kind of a value with its article; of lists and dictionaries not how many values they hold."""
+    """Return the kind of a value with its article, without the number of values in a list or dictionary."""
     if isinstance(value, bytes):
         return "bytes"
     if isinstance(value, tuple | list | dict):
@@ -69,7 +69,7 @@ def _without_spaces(text: Any) -> Any:
 
 
 def around(got: Any, want: Any, first: int) -> str:
-    """Return what both texts hold where they differ first, with spaces and line ends made visible."""
+    """Return the parts of both texts around the first difference, with spaces and line ends made visible."""
     return f"got {_excerpt(got, first)}, expected {_excerpt(want, first)}"
 
 
@@ -84,7 +84,7 @@ def _excerpt(text: Any, first: int) -> str:
 
 
 def first_wrong(got: Sequence[Any], want: Sequence[Any], first: int) -> str:
-    """Return what stands at the first wrong entry of a list, and both lists if they are short."""
+    """Return the first wrong entry of a list and the expected one, and both lists if they are short."""
     text = f"first at index {first}: got {written(got[first])}, expected {written(want[first])}"
     return text + _both(got, want)
 
@@ -111,7 +111,7 @@ def run_of_entries(start: int, count: int, total: int, verb: str) -> str:
 
 
 def in_common(wrong: Sequence[tuple[Any, Any]], *, everywhere: bool) -> str:
-    """Return a clause about how all wrong values differ: by a number, in case, in spaces; empty if in no one way."""
+    """Return a clause if all wrong values differ in the same way: by a number, in case, in spaces; else empty."""
     if len(wrong) < 2:
         return ""
     each = "each is" if everywhere else "the wrong ones are"

@@ -1,7 +1,7 @@
-"""Runs the reference with a variant in the place of one of its functions, and finds out which functions it calls.
+"""Runs the reference with a variant in the place of one of its functions, and finds the functions that it calls.
 
 The reference's functions call each other by name, so all of them see a variant that is planted under that name. The
-original is put back afterwards, whatever happens.
+original is always put back afterwards.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Planting = Sequence[tuple[Target, Callable[..., Any]]]
 
 @contextmanager
 def planted(plants: Planting) -> Iterator[None]:
-    """Put each variant where its target is looked up: in a module's names, or in a class."""
+    """Put each variant into the module or class in which its target is looked up, inside this block."""
     before: list[tuple[Any, str, Any]] = []
     try:
         for target, variant in plants:
@@ -36,7 +36,7 @@ def planted(plants: Planting) -> Iterator[None]:
 
 
 def stand_in(target: Target, variant: Target) -> Target:
-    """Return the variant; when it calls the function that it varies, it reaches the original."""
+    """Return the variant. If it calls the function that it replaces, the original is called."""
     if not isinstance(variant, FunctionType) or not any(part is target for part in reachable(variant)):
         return variant
     inside = False
@@ -56,7 +56,7 @@ def stand_in(target: Target, variant: Target) -> Target:
 
 
 def instead(want: Target, plants: Planting) -> Target:
-    """Return what to call instead of `want` while variants are planted: itself, a variant, or a copy with its state."""
+    """Return the callable to use for `want` while variants are planted: itself, a variant, or a copy with its state."""
     variants = {id(target): variant for target, variant in plants}
     if isinstance(want, functools.partial):
         return functools.partial(instead(want.func, plants), *want.args, **want.keywords)
@@ -69,7 +69,7 @@ def instead(want: Target, plants: Planting) -> Target:
 
 
 def reachable(want: Target) -> Sequence[Target]:
-    """Return the functions and classes that `want` is or can call by name, itself first. Libraries are left out."""
+    """Return `want` and the functions and classes that it can call by name, without those of libraries."""
     return _reached(want) if isinstance(want, FunctionType) else _search(want)
 
 
@@ -79,7 +79,7 @@ def _reached(function: FunctionType) -> Sequence[Target]:
 
 
 def out_of_reach(target: Target, want: Target) -> bool:
-    """Return whether code that `want` calls has imported the target by name: a planted variant is not seen there."""
+    """Return whether code that `want` calls has imported the target by name, so that it does not see a variant."""
     return any(
         caller.__globals__ is not _namespace(target)
         and any(caller.__globals__.get(name) is target for name in _globals(caller.__code__))
@@ -130,13 +130,13 @@ def _swap(owner: Any, name: str, value: Any) -> Any:
 
 
 def _method(want: MethodType, variants: Mapping[int, Target]) -> Target:
-    """Return the same method of another object, looked up anew, so that a planted one is found."""
+    """Return the same method of a copy of its object, looked up anew, so that a planted method is found."""
     method: Target = getattr(_twin(want.__self__, variants), want.__func__.__name__)
     return method
 
 
 def _twin(owner: Any, variants: Mapping[int, Target]) -> Any:
-    """Return a copy of a stateful object, of the variant's class if its class is replaced."""
+    """Return a copy of an object with its state. If its class is replaced, the copy has the variant's class."""
     twin = copy.deepcopy(owner)
     variant = variants.get(id(type(owner)))
     if isinstance(variant, type):
@@ -166,7 +166,7 @@ def _is_library(thing: Any) -> bool:
 
 
 def _named_in(part: Target) -> list[Any]:
-    """Return what the names in a function's code, and the cells of its closure, stand for."""
+    """Return the objects that a function's code refers to by name or by its closure; for a class, its bases."""
     if not isinstance(part, FunctionType):
         return list(getattr(part, "__bases__", ()))
     names = _names(part.__code__)

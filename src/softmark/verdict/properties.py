@@ -1,11 +1,11 @@
 """Checks properties that a right answer has, whatever its numbers are. Each raises `Failed` with one sentence.
 
-Every check takes the student's callable first, then its arguments as in a call; the check's own arguments have names.
+Every check takes the student's callable first, then its arguments as in a call; the check's own arguments are named.
 `output` chooses one of several returned values, `axis` says where the tokens are. `change` and `permute` are the
-arguments, by position, that the check varies. The facts name the student's own doing and no number of an answer,
-because a student's code could choose a number that tells a hidden input.
+positions of the arguments that the check varies. A fact says what the student's code does, and repeats no number of an
+answer, because a student's code could choose a number that discloses a hidden input.
 
-An answer may be anything, so each check requires the type and the axes it needs before it looks at a number.
+An answer may have any type, so each check requires the type and the axes it needs before it looks at numbers.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from softmark.verdict.values import flatten
 
 TWICE = "calling it twice with the same inputs gives two different answers"
 LOUD = 10.0
-"""Size of the numbers that are put where they must not matter. A leak of large numbers is easy to see."""
+"""The size of the numbers that are put in places that must not matter. A leak of large numbers is easy to see."""
 
 
 def rows_sum_to_one(
     got: StudentCallable, *args: Any, output: int = 0, rows: torch.Tensor | None = None, **kwargs: Any
 ) -> None:
-    """Raise `Failed` unless each row of weights sums to 1; where `rows` is False (it may look nowhere), to 0."""
+    """Raise `Failed` unless each row of weights sums to 1, or to 0 if `rows` is False for it (it may look nowhere)."""
     weights = looked_at(got, args, kwargs, output)
     if weights.dim() == 0:
         fail(got, Category.SHAPE, "a single number has no rows: weights have one row for each query")
@@ -96,7 +96,7 @@ def causal(
     output: int = 0,
     **kwargs: Any,
 ) -> None:
-    """Raise `Failed` if an output before token t moves when the tokens from t on are changed, for several t."""
+    """Raise `Failed` if an output before token t changes when the tokens from t on are changed, for several t."""
     length = args[change[0]].shape[axis]
     before = looked_at(got, args, kwargs, output)
     require_tokens(got, before, axis, length)
@@ -119,9 +119,9 @@ def ignores_padding(
     compare: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> None:
-    """Raise `Failed` if the output moves when the tokens are changed at which `padding` is True.
+    """Raise `Failed` if the output changes when the tokens for which `padding` is True are changed.
 
-    `compare` is True for the output tokens to look at; without it all of them. `~padding` leaves out the padding.
+    `compare` is True for the output tokens to compare, such as `~padding`; without it, all are compared.
     """
     before = first = looked_at(got, args, kwargs, output)
     after = looked_at(got, _changed(args, change, axis, padding), kwargs, output)
@@ -140,7 +140,7 @@ def ignores_padding(
 def batch_independent(
     got: StudentCallable, *args: Any, batched: Sequence[int] = (0,), output: int = 0, **kwargs: Any
 ) -> None:
-    """Raise `Failed` if an example's output moves when all other examples of the batch (the first axis) change."""
+    """Raise `Failed` if an example's output changes when all other examples of the batch (the first axis) change."""
     size = args[batched[0]].shape[0]
     before = looked_at(got, args, kwargs, output)
     if before.dim() == 0 or before.shape[0] != size:
@@ -189,7 +189,7 @@ def _of_input(flags: torch.Tensor, like: torch.Tensor, axis: int) -> torch.Tenso
 
 
 def _along(flags: torch.Tensor, like: torch.Tensor, axis: int) -> torch.Tensor | None:
-    """Return flags per token, (…, tokens), lined up with the token axis of a tensor; None if they do not fit it."""
+    """Return flags per token, (…, tokens), aligned with the token axis of a tensor; None if they do not fit it."""
     trailing = -axis - 1 if axis < 0 else like.dim() - axis - 1
     shape = (*flags.shape, *[1] * trailing)
     if len(shape) > like.dim() or any(a not in (1, b) for a, b in zip(shape[::-1], like.shape[::-1], strict=False)):
@@ -198,7 +198,7 @@ def _along(flags: torch.Tensor, like: torch.Tensor, axis: int) -> torch.Tensor |
 
 
 def _with_content(tensor: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
-    """Return a copy with large random numbers where they must not matter."""
+    """Return a copy with large random numbers at the places where `where` is True."""
     content = torch.randn(tensor.shape, generator=current_test().generator, dtype=torch.float64) * LOUD
     return torch.where(where, content.to(tensor.dtype), tensor)
 

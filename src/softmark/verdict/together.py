@@ -11,7 +11,7 @@ from softmark.verdict.plant import Planting
 
 
 def plants_of(mistakes: Sequence[Mistake]) -> Planting:
-    """Return the variants to plant, each with its target, so that all of these mistakes are made."""
+    """Return the variants that make all of these mistakes, each with its target."""
     if len(mistakes) == 1:
         return mistakes[0].plants
     edits: dict[int, EditedFunction] = {}
@@ -26,6 +26,6 @@ def plants_of(mistakes: Sequence[Mistake]) -> Planting:
 
 
 def can_be_made_together(a: Mistake, b: Mistake) -> bool:
-    """Return whether two mistakes of one function are edits that leave each other alone."""
+    """Return whether two mistakes of one function are edits that can be made together."""
     shared = [(one, two) for one in a.edits for two in b.edits if one.target is two.target]
     return bool(shared) and all(one.composed(two) is not None for one, two in shared)

@@ -1,26 +1,26 @@
 """Measures the noise of a computation, and decides the tolerance: how far an answer may be from the truth.
 
-**Noise.** The reference is run again with every number that it makes rounded at random. A single run in float32 is a
-poor yardstick. Its error is zero by luck in one element and typical in the next, and it says nothing about an
-implementation that adds in another order: correct answers erred by up to 285 times this error. Monte Carlo arithmetic
-is better. In float64, the inputs and the result of every operation are moved by a random relative amount of the size
-of the precision's rounding. The largest change in a few runs follows the conditioning of each element: it is large
-where values cancel, and zero where a value is zero by construction, as a blocked weight is. Correct ways to compute the
-same thing err by less than 4 times this noise. Poorly conditioned ones (log-space softmax, the variance as a difference
-of means) err by up to 40 times. `tests/verdict/test_tolerance.py` shows that with real alternatives.
+**Noise.** The reference is run again with every number that it makes rounded at random. A single run in float32 is not
+enough. Its error is zero by luck in one element and typical in the next, and it says nothing about an implementation
+that adds in another order: correct answers erred by up to 285 times this error. Monte Carlo arithmetic is better. In
+float64, the inputs and the result of every operation are changed by a random relative amount of the size of the
+precision's rounding. The largest change in a few runs depends on the conditioning of each element: it is large where
+values cancel, and zero where a value is zero by construction, such as a blocked weight. Correct implementations err by
+less than 4 times this noise. Poorly conditioned ones (log-space softmax, the variance as a difference of means) err by
+up to 40 times this noise. `tests/verdict/test_tolerance.py` shows that with real implementations.
 
 **Tolerance.** For each element, tolerance = factor · noise + dust · (largest value).
 
-* An answer in float64 is judged against the noise of float32: one constant made without a dtype (`torch.zeros(n, d)`,
-  `torch.sqrt(torch.tensor(d_k))`) is float32 in a float64 computation, and that is not a mistake of the part's subject.
-* Correct answers, even if all of it is computed in float32, err by at most 4 times the noise, some 1e-7 of the values.
-  Mistakes change values by percents. The factor 512 keeps a distance of at least 100 from both. In half precision
-  only half a decade lies between the two, so no factor keeps such distances: 10 is what correct code needs.
-* Dust is what is left where the truth is exactly zero and has no noise, as a blocked weight: a few roundings of the
-  answer's own precision at the scale of the largest value. In float64 it is 6e-14, so that a leak of 1e-6, or of 4e-5
-  from a fill value of -10, is wrong, while a zero found by solving equations or by a Fourier transform is a zero.
-  Demanding an exact zero would fail those, and would find little more: a fill value of -100 leaks 4e-44 unless a test
-  spreads its scores, and then it leaks visibly.
+* An answer in float64 is judged against the noise of float32: a constant made without a dtype (`torch.zeros(n, d)`,
+  `torch.sqrt(torch.tensor(d_k))`) is float32 in a float64 computation, and no part is about that mistake.
+* Correct answers, even if they are computed in float32 throughout, err by at most 4 times the noise, some 1e-7 of the
+  values. Mistakes change values by percents. The factor 512 keeps a distance of at least 100 from both. In half
+  precision only half a decade lies between the two, so no factor keeps such distances: correct code needs 10.
+* Dust is the tolerance of a value that is exactly zero and has no noise, such as a blocked weight: a few roundings of
+  the answer's own precision at the scale of the largest value. In float64 it is 6e-14. So a leak of 1e-6, or of 4e-5
+  from a fill value of -10, is wrong, and a zero from solving equations or from a Fourier transform is right. A
+  demand for exact zeros would fail these, and would find little more: a fill value of -100 leaks 4e-44, or visibly if
+  the scores of a test are far apart.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _MOVES = {
     *("masked_fill", "masked_fill_", "masked_select", "where", "constant_pad_nd", "sort", "topk"),
     *("abs", "neg", "relu", "clamp", "amax", "amin", "max", "min", "maximum", "minimum"),
 }
-"""Operations that move numbers, choose among them or turn their sign: nothing is rounded there."""
+"""Operations that move numbers, choose among them or change their sign. They round nothing."""
 
 
 @contextmanager
 def default_float64() -> Iterator[None]:
-    """Make new constants float64 inside this block: those of the reference belong to the expected value, too."""
+    """Make new constants float64 inside this block, so that the reference's own constants are exact."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -75,14 +75,14 @@ def noise(
             value = compute(*rounded_args, **rounded_kwargs)
         for seen, leaf, true in zip(largest, collect(value), truth, strict=True):
             if not (leaf.is_floating_point() or leaf.is_complex()):
-                continue  # whole numbers and truth values are not rounded
+                continue  # integers and booleans are not rounded
             change = (leaf - true).abs()
             torch.maximum(seen, change.nan_to_num_(0.0, 0.0, 0.0), out=seen)
     return largest
 
 
 class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Moves every float64 number that an operation makes by a random relative amount of about `roundoff`."""
+    """Changes every float64 number that an operation makes by a random relative amount of about `roundoff`."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -95,10 +95,10 @@ class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.at = run * 4093
 
     def of_input(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Return a rounded copy. Zeros and ones may be flags that the reference compares with, so they stay.
+        """Return a rounded copy. Zeros and ones stay, because the reference may use them as flags.
 
-        Other numbers that a coarse precision holds exactly are moved nevertheless: scores of exactly 1000 are exact,
-        but their log-sum-exp is not.
+        Other numbers are changed even if a coarse precision holds them exactly: scores of 1000 are exact, but their
+        log-sum-exp is not.
         """
         copy = tensor.detach().clone()
         if copy.dtype is torch.float64 and copy.numel():
@@ -126,7 +126,7 @@ class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @cache
 def _makes_numbers(func: Any) -> bool:
-    """Return whether an operation computes. Views show existing numbers, factories (ones, arange) make exact ones."""
+    """Return whether an operation computes numbers. Views and moves do not, and factories (ones, arange) are exact."""
     schema = func._schema
     if schema.name.partition("::")[2] in _MOVES:
         return False
@@ -137,7 +137,7 @@ def _makes_numbers(func: Any) -> bool:
 
 @cache
 def _factors(roundoff: float) -> torch.Tensor:
-    """Return factors 1 ± roundoff · (0.5 … 1.5): never nearly 1, and two of them seldom cancel exactly."""
+    """Return factors 1 ± roundoff · (0.5 … 1.5), so that none is nearly 1, and two of them seldom cancel exactly."""
     generator = torch.Generator().manual_seed(0)
     sizes = 0.5 + torch.rand(_POOL, generator=generator, dtype=torch.float64)
     signs = torch.randint(0, 2, (_POOL,), generator=generator) * 2 - 1
@@ -159,7 +159,7 @@ class Precision:
 DOUBLE = Precision(torch.float64, 2.0**-24, 512.0, 2.0**-44)
 SINGLE = Precision(torch.float32, 2.0**-24, 512.0, 2.0**-21)
 FREE = Precision(torch.float64, 2.0**-24, 512.0, SINGLE.dust)
-"""For tables made of sizes only: they may have been made in float32 and widened, or found by solving equations."""
+"""For answers made from sizes only: they may have been computed in float32 and widened, or by solving equations."""
 HALF = Precision(torch.float16, 2.0**-11, 10.0, 2.0**-10)
 BRAIN = Precision(torch.bfloat16, 2.0**-8, 10.0, 2.0**-7)
 
@@ -168,11 +168,11 @@ _LEVELS[torch.complex128] = DOUBLE
 _LEVELS[torch.complex64] = SINGLE
 
 NOTHING = 1e-300
-"""Keeps the ratio of a zero error to a zero tolerance a number."""
+"""Added to every tolerance, so that a zero error over a zero tolerance is a number."""
 
 
 def level_of(answer: torch.dtype, coarsest_input: torch.dtype) -> Precision:
-    """Return the precision that an answer is judged by: its own, or that of half-precision inputs if coarser."""
+    """Return the precision by which an answer is judged: its own, or that of its inputs if that is coarser."""
     own, inputs = _LEVELS.get(answer, DOUBLE), _LEVELS.get(coarsest_input, DOUBLE)
     return inputs if inputs.roundoff > own.roundoff else own
 
@@ -195,6 +195,6 @@ def within(level: Precision, size: torch.Tensor, scale: float | torch.Tensor, no
 
 
 def plain_noise(roundoff: float, truth: torch.Tensor) -> torch.Tensor:
-    """Return the noise of a value that comes without its computation: rounding at its scale, none at exact zeros."""
+    """Return the noise of a value whose computation is not known: a rounding at its scale, and none at exact zeros."""
     size, scale = _size(truth)
     return torch.full(size.shape, roundoff * scale, dtype=torch.float64).masked_fill_(size == 0, 0.0)

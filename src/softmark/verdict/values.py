@@ -1,6 +1,6 @@
 """Handles nested values: flattens them into leaves, and describes kinds, shapes, places and numbers in words.
 
-The values are plain, so no code of the student's runs here. Every check uses the same words.
+The values are plain, so no student's code runs here. All checks use the same words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 _MOST_AXES = 8
 
 SHOWN_WHOLE = 12
-"""Answers of at most this many numbers are shown whole, longer ones by their worst number."""
+"""Answers of at most this many numbers are shown whole; of longer ones the worst number is shown."""
 
 
 def kind(value: Any) -> str:
@@ -62,7 +62,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def number(value: Any) -> str:
-    """Return a number with enough digits to see a difference and no more."""
+    """Return a number with six digits, enough to see a difference."""
     if isinstance(value, bool | int):
         return str(value)
     if isinstance(value, complex):
@@ -99,9 +99,9 @@ def flatten(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def is_numeric(leaf: Any) -> bool:
-    """Return whether a leaf holds numbers that torch has. Arrays of texts, objects, dates or longer floats do not.
+    """Return whether a leaf holds numbers of a type that torch has.
 
-    Neither do an int of more than 64 bits and a tensor on the meta device.
+    Arrays of texts, objects, dates or longer floats, ints of more than 64 bits, and tensors on the meta device do not.
     """
     if type(leaf) is int:
         return -(2**63) <= leaf < 2**63
@@ -128,19 +128,19 @@ def _signed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if array.dtype.kind != "u" or array.itemsize == 1:
         return array
     if array.itemsize == 8:
-        array = np.asarray(np.minimum(array, np.uint64(2**63 - 1)))  # none of them may turn into a negative number
+        array = np.asarray(np.minimum(array, np.uint64(2**63 - 1)))  # larger numbers would become negative
     return array.astype(np.int64)
 
 
 def size_of(value: Any) -> int:
-    """Return the bytes of an answer: those of its numbers, and a thousand for each leaf."""
+    """Return the bytes of an answer: those of its numbers, and 1000 for each leaf."""
     return sum(OF_A_LEAF + (tensor_of(leaf).nbytes if is_numeric(leaf) else 0) for _, leaf in flatten(value))
 
 
 def map_tensors(value: Any, change: Any, changed: dict[int, Any] | None = None) -> Any:
     """Return the same nesting with `change` applied to every tensor. One tensor in two places stays one tensor.
 
-    `changed` holds what was made of the tensors so far, by their ids.
+    `changed` holds the results for the tensors so far, by their ids.
     """
     changed = {} if changed is None else changed
     if isinstance(value, torch.Tensor):

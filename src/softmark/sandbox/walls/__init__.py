@@ -1,35 +1,36 @@
 """The walls: a freshly forked worker raises them around itself before it looks at a submission, with no way back.
 
 Who calls it. The zygote (trusted, torch imported, nothing secret ever read) forks; the child calls
-`raise_walls` and only if that returns does it load the student's file. If a step fails there is a WallError
-that names the step, and the caller must end the process: a worker with half its walls runs nothing. There is
-no fallback in here: a lower isolation level is asked for by switching Landlock and seccomp off in `Walls`,
-never discovered.
+`raise_walls`, and loads the student's file only if that returns. If a step fails, `raise_walls` raises a
+WallError that names the step, and the caller must end the process: a worker with half its walls runs nothing.
+No step falls back to a weaker wall. A caller that wants a lower isolation level switches Landlock or seccomp
+off in `Walls`.
 
 The steps, in this order:
 
     system       Linux, one thread: a second thread would stay outside Landlock
-    victim       when memory runs out, the kernel ends this process and what it starts before any other. The walls that
-                 follow close the file in which it could take that back
+    victim       when memory runs out, the kernel ends this process and its children before any other. It cannot undo
+                 this, because later walls close /proc/self/oom_score_adj
     session      a session of its own: no terminal, and one kill reaches the process group
-    descriptors  all closed but the given ones and 0, 1, 2; 0 is /dev/null; 1 and 2 must not be terminals
+    descriptors  all are closed but the given ones and 0, 1, 2; 0 is /dev/null; 1 and 2 must not be terminals
     place        umask 077, the scratch directory becomes the current one
-    limits       soft = hard, see rlimits.py; before the drop
-    identity     no groups, gid and uid of its own, all three of each. Nobody stays root. Capabilities are
-                 emptied, and an attempt to become root again must fail
-    scratch      is what its path says, belongs to this user, is closed to others
-    death        SIGKILL when the zygote dies; after the drop, which clears it. Refuses if it is dead already
+    limits       soft = hard, see rlimits.py; set before the user changes
+    identity     no supplementary groups; the real, effective and saved uid and gid are its own, and never root's.
+                 Capabilities are emptied, and an attempt to become root again must fail
+    scratch      the scratch directory is no link, belongs to this user and is closed to others
+    death        SIGKILL when the zygote dies; set after the user has changed, because that clears it. It fails if the
+                 zygote is dead already
     privileges   no_new_privs: setuid programs are powerless; the next two need it
     landlock     files, signals and abstract sockets, see landlock.py
     seccomp      system calls, see seccomp.py
     environment  constants only; the memory that held the zygote's own is overwritten
     undumpable   no core, no attaching, no reading of its memory by another process of the same user
-    inspection   the kernel is asked what holds, and an open and a socket are tried that must fail
+    inspection   asks the kernel which walls hold, and tries to open / and a socket, which must fail
 
-What a caller must bring: a scratch directory of mode 700 owned by the worker's user, below directories that
+A caller must bring: a scratch directory of mode 700 owned by the worker's user, below directories that this
 user may pass through; files or pipes as 1 and 2; descriptors to keep that are pipes or connected stream
-sockets; a uid that nothing else on the machine runs as. And an ancestor that was started with constants as
-its environment and command line: what was once in its heap is in the worker's, and no wall takes it out.
+sockets; a uid that nothing else on the machine runs as. The zygote must have been started with constants as
+its environment and command line: the worker inherits its heap, and no wall removes a secret from there.
 """
 
 from __future__ import annotations
@@ -76,10 +77,10 @@ class Walls:
 
     scratch: str
     uid: int | None
-    """The user and group the worker becomes; None: it stays who it is, which must not be root."""
+    """The user and group that the worker becomes. None: it keeps its own, which must not be root's."""
     limits: Limits
     cpu_backstop: int
-    """Seconds of processor time after which the kernel ends the process, if the grader has not long since."""
+    """Seconds of processor time after which the kernel ends the process. The grader normally does so long before."""
     use_landlock: bool = True
     use_seccomp: bool = True
     readable: tuple[str, ...] = ()
@@ -89,7 +90,7 @@ class Walls:
 
 
 def prepare(walls: Walls) -> None:
-    """Work out and remember, in the zygote, what all its workers share: file rules, filter, an address."""
+    """Compute, in the zygote, the file rules, the filter and an address that all its workers inherit."""
     _environment_block()
     _capabilities()
     if walls.use_landlock:
@@ -99,7 +100,7 @@ def prepare(walls: Walls) -> None:
 
 
 def raise_walls(walls: Walls, keep_fds: tuple[int, ...], parent: int) -> None:
-    """Lock this process in for good; `parent` is the process that forked it. WallError if any wall fails."""
+    """Lock this process in for good; `parent` is the process that forked it. Raise WallError if a wall fails."""
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
         ("system", _require_one_linux_thread),
         ("victim", _be_the_first_victim),
@@ -125,19 +126,19 @@ def raise_walls(walls: Walls, keep_fds: tuple[int, ...], parent: int) -> None:
 
 
 def environment(scratch: str) -> dict[str, str]:
-    """Return the whole environment of a worker; the zygote is best started with the same."""
+    """Return the whole environment of a worker. The zygote should be started with the same one."""
     own = "HOME TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR MPLCONFIGDIR IPYTHONDIR"
     caches = "TORCH_HOME TORCHINDUCTOR_CACHE_DIR TRITON_CACHE_DIR HF_HOME NUMBA_CACHE_DIR CUDA_CACHE_PATH"
     return {
         **dict.fromkeys((*own.split(), *caches.split()), scratch),
-        **dict.fromkeys(("USER", "LOGNAME"), "student"),  # or getpass, and torch with it, reads /etc/passwd
+        **dict.fromkeys(("USER", "LOGNAME"), "student"),  # without them getpass, and so torch, reads /etc/passwd
         **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "MPLBACKEND": "Agg",
-        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # a heap in large pages: a fork copies, an end frees few entries
-        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # or matrix products on a graphics card differ from run to run
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # large pages: a fork has few entries to copy
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # without it, matrix products on a graphics card differ between runs
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONNOUSERSITE": "1",
     }
@@ -155,7 +156,7 @@ def _require_one_linux_thread() -> None:
 
 
 def _be_the_first_victim() -> None:
-    prctl(_PR_SET_DUMPABLE, 1)  # or a process that has changed its user may not write this; taken back further down
+    prctl(_PR_SET_DUMPABLE, 1)  # without it, only root may write to the file; `_forbid_dumps` takes it back
     with open("/proc/self/oom_score_adj", "wb", buffering=0) as adjustment:
         adjustment.write(b"1000")
 
@@ -167,14 +168,14 @@ def _leave_terminal() -> None:
 
 def _close_descriptors(keep: Collection[int]) -> None:
     for number in keep:
-        os.fstat(number)  # an error if it is closed, or the next file opened would take its place
+        os.fstat(number)  # raises if it is closed: the next file that is opened would get its number
     _insist(not os.isatty(1) and not os.isatty(2), "standard output or error is a terminal")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     kept = sorted({0, *keep})
     for below, above in zip(kept, (*kept[1:], _HIGHEST_DESCRIPTOR), strict=True):
         os.closerange(below + 1, above)
     left = {int(name) for name in os.listdir("/proc/self/fd")}.difference(kept)
-    _insist(len(left) == 1, f"descriptors {sorted(left)} could not be closed")  # one: the listing's own
+    _insist(len(left) == 1, f"descriptors {sorted(left)} could not be closed")  # the one left is that of listdir
 
 
 def _settle(scratch: str) -> None:
@@ -207,7 +208,7 @@ def _become(uid: int | None) -> None:
 
 
 def _empty_bounding_set() -> None:
-    """Empty the bounding set, so that no program can hand out capabilities. Without the right to do so, go on."""
+    """Empty the bounding set, so that no program can hand out capabilities. Do nothing without the right to do so."""
     try:
         for capability in range(_capabilities()):
             prctl(_PR_CAPBSET_DROP, capability)
@@ -253,7 +254,7 @@ def _filter_calls(walls: Walls) -> None:
 
 
 def _replace_environment(scratch: str) -> None:
-    """Replace the environment in all its places: the C library's, Python's, and the block that the kernel made."""
+    """Replace the environment in all three places: in the C library, in Python, and in the kernel's own block."""
     start, size = _environment_block()
     constants = environment(scratch)
     _libc.clearenv()
@@ -261,9 +262,9 @@ def _replace_environment(scratch: str) -> None:
         del os.environ[name]
     for name, value in constants.items():
         os.environ[name] = value
-    ctypes.memset(start, 0, size)  # shown as /proc/self/environ; nothing points there any more
+    ctypes.memset(start, 0, size)  # /proc/self/environ shows this block; nothing points there any more
     time.tzset()
-    tempfile.tempdir = None  # or Python remembers the zygote's /tmp
+    tempfile.tempdir = None  # Python must not use the zygote's /tmp
 
 
 @cache
@@ -279,7 +280,7 @@ def _forbid_dumps() -> None:
 
 
 def _inspect(walls: Walls) -> None:
-    """Ask the kernel what it holds this process to, and try what must fail."""
+    """Ask the kernel which restrictions this process has, and try to do what must fail."""
     told = rlimits.status("self")
     for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
         _insist(int(told[name], 16) == 0, f"the process has capabilities: {name} {told[name]}")

@@ -13,25 +13,26 @@ Protocol, three system calls (no C library wraps them; numbers 444 to 446 are th
 The kernel's version of the interface ("ABI") says what it can govern: 1 files, 2 linking across directories,
 3 truncate, 4 TCP, 5 ioctl on devices, 6 signals and abstract sockets to processes outside, 7 choice of what
 is logged. We govern everything the kernel knows of up to 7 and grant what is listed below; what the kernel
-does not know is masked out. So a caller must ask which ABI there is: FILES (1) suffices beside a uid of its
-own, SIGNALS (6) is needed without one.
+does not know is masked out. So a caller must ask which ABI there is: FILES (1) suffices for a worker that has
+a uid of its own, SIGNALS (6) is needed for one that has not.
 
 What is granted:
   * read:       the interpreter's and the system's libraries, time zones, and the few facts about processor
                 and memory that BLAS, OpenMP and torch look up. Of the process's own /proc entry, the three
-                files that tell its use of time and memory. Not its folder: mounts, cgroups, command line and
-                memory map tell of the machine, and nothing that homework uses reads them.
+                files that tell its use of time and memory. Not the whole folder: mounts, cgroups, command line
+                and memory map tell about the machine, and nothing that homework uses reads them.
   * read-write: the scratch directory (files, directories, links; no sockets, pipes or devices); /dev/null.
-  * a graphics card, where submissions are graded on one: its driver's device files, and what is told of them.
+  * a graphics card, where submissions are graded on one: its driver's device files, and the files that describe
+                them.
   * execute:    nothing. Homework starts no programs, and a copied program or ld.so would be one.
   * TCP, abstract sockets, signals to outsiders: nothing.
 
 What it does not govern: asking whether a path exists and how large it is (stat), watching a directory, changing
-modes, owners and times of files, UDP and named Unix sockets, prlimit. seccomp.py closes those except stat, which
-a secret directory of mode 700 closes to a worker with a uid of its own.
+modes, owners and times of files, UDP and named Unix sockets, prlimit. seccomp.py refuses all of these but stat.
+A secret directory of mode 700 closes stat to a worker that has a uid of its own.
 
-Two sets of work: `fence` finds the paths once, in the trusted ancestor; `Fence.restrict` opens them and
-binds, in the worker. It opens them there because /proc/self is another directory in every process.
+The work has two halves. `fence` finds the paths once, in the trusted ancestor. `Fence.restrict` opens them and
+binds the process, in the worker. It opens them there because /proc/self is another directory in every process.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ from dataclasses import dataclass
 from functools import cache
 
 FILES = 1
-"""The ABI that governs files: enough beside a uid of its own."""
+"""The ABI that governs files: enough for a worker with a uid of its own."""
 SIGNALS = 6
-"""The ABI that also keeps signals and abstract sockets inside: needed where the uid is shared."""
+"""The ABI that also keeps signals and abstract sockets inside: needed for a worker that shares its uid."""
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
@@ -75,7 +76,7 @@ _SYSTEM = (
 )
 
 _OF_ITSELF = ("stat", "statm", "status")
-"""The files that a process may read of its own /proc entry. The walls read `status` last of all, to see what holds."""
+"""The files that a process may read of its own /proc entry. The last wall reads `status`, to see which walls hold."""
 
 _OF_DRIVERS = ("/proc/driver/nvidia", "/proc/devices", "/sys/module/nvidia", "/sys/bus/pci/devices")
 """The files that NVIDIA's libraries look up before they open a device."""
@@ -90,12 +91,13 @@ class PathRule:
     path: str
     rights: int
     may_be_unreachable: bool = False
-    """True: no error if the worker's user has no way to the path; then it cannot be read, rule or no rule."""
+    """True if it is no error that the worker's user cannot reach the path. It cannot be read then, with or without a
+    rule."""
 
 
 @dataclass(frozen=True)
 class Fence:
-    """All that can be known before the fork, for a kernel of version `abi`; the same for all workers."""
+    """The rules that are known before the fork, for a kernel of version `abi`; the same for all workers."""
 
     abi: int
     rules: tuple[PathRule, ...]
@@ -128,7 +130,7 @@ def abi() -> int:
 
 @cache
 def fence(readable: tuple[str, ...] = (), device_files: tuple[str, ...] = ()) -> Fence:
-    """Return the rules for this machine and interpreter, for `readable`, and for `device_files`, which must exist."""
+    """Return the rules for this machine and interpreter, for `readable` and for `device_files`. Both must exist."""
     facts = _OF_DRIVERS if device_files else ()
     present = sorted({os.path.realpath(path) for path in (*_SYSTEM, *facts, *_libraries()) if os.path.exists(path)})
     outermost = [path for path in present if not any(_beneath(path, other) for other in present)]
@@ -144,11 +146,10 @@ def fence(readable: tuple[str, ...] = (), device_files: tuple[str, ...] = ()) ->
 
 
 def _libraries() -> set[str]:
-    """The interpreter's own libraries, and where packages are installed: lib directories, never a whole
-    prefix.
+    """Return the directories of the interpreter's libraries and of installed packages, never a whole prefix.
 
-    A virtual environment usually lies inside the course's repository, and sys.path of an editable install
-    names the repository's source: neither may come in.
+    A virtual environment usually lies inside the course's repository, and sys.path of an editable install names the
+    repository's source. A worker may read neither of them.
     """
     prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
     found = {os.path.join(prefix, name) for prefix in prefixes for name in ("lib", sys.platlibdir)}
@@ -176,7 +177,7 @@ def _governed_files(version: int) -> int:
 
 
 def _create_ruleset(version: int, governed: int) -> int:
-    """Make an empty ruleset: it governs all there is to govern and so far allows none of it."""
+    """Make an empty ruleset: it governs every kind of access that this kernel can govern, and allows nothing yet."""
     attributes = struct.pack("=Q", governed)
     if version >= 4:
         attributes += struct.pack("=Q", _BIND_TCP | _CONNECT_TCP)

@@ -3,21 +3,21 @@
 Protocol: one setrlimit(kind, soft = hard) for each of
 
     CPU      seconds of the process, all its threads together; SIGKILL at once, since soft = hard. A coarse
-             backstop: the grader measures each test itself and ends it long before
+             backstop: the grader measures each test itself and ends the worker long before
     DATA     bytes of private writable memory: what the process has now, with all of torch in it, plus the
-             allowance. More is MemoryError. Code that tries can hide memory from this count, and its children have
-             counts of their own: the grader watches what all of them hold, see procfs.py
+             allowance. More is MemoryError. Code can hide memory from this count, and its children have counts of
+             their own: so the grader watches what all of them hold, see procfs.py
     AS       bytes of addresses: the allowance, and room for the stacks and heaps of many threads. It bounds the page
-             tables of memory that is mapped and not used. Not with a graphics card, whose driver maps terabytes
+             tables of memory that is mapped and not used. Not set with a graphics card, whose driver maps terabytes
     STACK    bytes of the first thread's stack, which are not in DATA
     MEMLOCK  0: no page is kept from being reclaimed
-    SIGPENDING  signals that wait and timers that run, which are the kernel's memory
+    SIGPENDING  signals that wait and timers that run: they take memory of the kernel
     FSIZE    bytes of any one file; more is "File too large". Where seccomp is off, memfd included
     NOFILE   open descriptors. A pipe or a socket holds up to 300 kB in the kernel, and nothing counts it. A graphics
              card's driver needs more of them
-    NPROC    processes and threads of the *user*, whoever started them, on the whole host. So it means
-             something exact only for a uid of its own; otherwise what the user runs already is counted and
-             added. Root is exempt
+    NPROC    processes and threads of the *user*, whoever started them, on the whole host. So the bound is exact
+             only for a uid of its own; otherwise the threads that the user has already are counted and added.
+             Root is exempt
     CORE     0
 
 They are inherited by whatever the process forks, each child with a CPU, DATA and AS account of its own. A hard
@@ -40,7 +40,7 @@ _ALL_PAGES, _DATA_PAGES = 0, 5  # positions in /proc/self/statm: all addresses; 
 
 
 def impose(limits: Limits, cpu_backstop: int, own_uid: bool, drivers: bool = False) -> None:
-    """Limit this process: before it drops its uid, since a container's root cannot do it from outside."""
+    """Limit this process, before it changes its user. Root in a container could not do it from outside."""
     running = 0 if own_uid else _threads_of(os.getuid())
     memory = limits.memory_mb * _MEGABYTE
     _limit(resource.RLIMIT_CPU, cpu_backstop)
@@ -62,7 +62,7 @@ def impose_memory(limits: Limits) -> None:
 
 
 def status(process: str) -> dict[str, str]:
-    """Return /proc/<process>/status by field name: who a process is and what it may do."""
+    """Return the fields of /proc/<process>/status by name: the user and the capabilities of a process, among others."""
     text = _read(f"/proc/{process}/status").decode(errors="replace")
     lines = (line.partition(":") for line in text.splitlines())
     return {name: value.strip() for name, _, value in lines}
@@ -75,7 +75,7 @@ def _limit(kind: int, value: int) -> None:
 
 
 def _stack() -> int:
-    """Return the present limit of the stack if it is not too much, else ours; RLIM_INFINITY is -1."""
+    """Return the present limit of the stack, or ours if that is larger or infinite (RLIM_INFINITY is -1)."""
     soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
     return soft if 0 < soft < _STACK else _STACK
 

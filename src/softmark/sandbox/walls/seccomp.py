@@ -6,20 +6,20 @@ arguments, nothing that a pointer points to.
 
 Protocol, one system call: prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, {instructions}); needs no_new_privs.
 
-Kind of list. torch, BLAS and threads need most of the system calls there are, so this is a list of what is
-refused. Refusing is an errno, not a kill: libraries try things harmlessly, and the student gets a
+Kind of list. torch, BLAS and threads need most system calls, so this is a list of those that are refused. A
+refused call returns an errno and kills nothing: libraries try such calls without harm, and the student gets a
 PermissionError with a line number. Three holes that such lists usually have are closed:
   * a call by another convention (32-bit, x32), where the numbers mean something else, kills the process;
   * a call newer than the newest one considered here is ENOSYS, as on an older kernel;
   * arguments are compared in the width the kernel uses (the low 32 bits), so stray high bits change nothing.
 
-The program: find the call's number in the table by halves. Not there: allow. There: return its errno, for a few
-calls only after a look at the arguments. The kernel works out once, when the program is installed, which numbers
-are always allowed, and does not run it for those.
+The program: find the call's number in the table by bisection. If it is not there, allow the call. If it is, return
+its errno; for a few calls the arguments decide. The kernel computes once, when the program is installed, which
+numbers are always allowed, and does not run the program for them.
 
-What the walls need beside it: Landlock for paths, a uid of its own or Landlock's signal scope for kill,
-rlimits. A call that only a capability could make is here only where the kernel's attack surface is worth a
-second lock.
+What the filter leaves to other walls: paths to Landlock, kill to a uid of the worker's own or to Landlock's signal
+scope, amounts to rlimits. Most calls that need a capability are not in the table, because a worker has none. Some
+are there as a second lock, because that part of the kernel has had many holes.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _IGNORED = 0  # "errno 0": the call is not made and says it succeeded
 
 # Errno, then "name x86_64 aarch64"; a dash where the architecture has no such call.
 _TABLE: tuple[tuple[int, str], ...] = (
-    # The network, every family of it: a named Unix socket is the way to a container daemon or a desktop. What
-    # is left (see _CONDITIONS) are pairs of stream sockets, which are born connected and cannot be pointed
-    # elsewhere. Their buffers keep the size they are born with.
-    # Nor can they carry descriptors: a file in a buffer would be held by no process, and nobody would count it.
+    # The network, every family of it: a named Unix socket is the way to a container daemon or a desktop. Pairs of
+    # stream sockets are allowed (see _CONDITIONS): they are connected from the start and cannot be connected
+    # elsewhere. Their buffers keep their first size. They cannot carry descriptors either: no process would hold a
+    # file whose descriptor is in a buffer, so nobody would count it.
     (EACCES, "socket 41 198; socketpair 53 199; setsockopt 54 208"),
     (EPERM, "sendmsg 46 211; sendmmsg 307 269"),
     # Other processes: their memory, descriptors, limits and priorities.
@@ -48,13 +48,13 @@ _TABLE: tuple[tuple[int, str], ...] = (
     (EPERM, "process_mrelease 448 448; kcmp 312 272; pidfd_getfd 438 438; pidfd_send_signal 424 424"),
     (EPERM, "migrate_pages 256 238; move_pages 279 239; prlimit64 302 261; setpriority 141 140"),
     (EPERM, "ioprio_set 251 30; sched_setscheduler 144 119; sched_setparam 142 118; sched_setattr 314 274"),
-    # The cores that a process runs on. The call says "done" without doing it: libraries make it for their own threads.
+    # The cores that a process runs on. The call reports success without effect: libraries make it for their threads.
     (_IGNORED, "sched_setaffinity 203 122"),
-    # Ignoring the ends of children: the kernel adds the processor time of such a child to nobody's.
+    # Ignoring the ends of children: the kernel would add the processor time of such a child to no process.
     (EPERM, "rt_sigaction 13 134"),
-    # Leaving the session or process group: so one kill of the worker's group reaches all it ever started.
+    # Leaving the session or process group. Since no process can, one kill of the worker's group reaches all of them.
     (EPERM, "setsid 112 157; setpgid 109 154"),
-    # New programs: homework needs no more than forks, which stay behind the same walls.
+    # New programs: homework needs no more than forks, and a fork stays behind the same walls.
     (EPERM, "execve 59 221; execveat 322 281"),
     # Namespaces. clone's flags are looked at; clone3 keeps them in memory, so it "does not exist" and libc
     # uses clone.
@@ -66,10 +66,10 @@ _TABLE: tuple[tuple[int, str], ...] = (
     (EPERM, "mq_open 240 180; mq_unlink 241 181; mq_timedsend 242 182; mq_timedreceive 243 183"),
     (EPERM, "mq_notify 244 184; mq_getsetattr 245 185"),
     (EPERM, "add_key 248 217; request_key 249 218; keyctl 250 219"),
-    # Memory that no limit of a process counts (see _CONDITIONS). Shared memory stays when the process has let go of it
+    # Memory that no limit of a process counts (see _CONDITIONS). Shared memory stays when the process has released it
     # with madvise(MADV_DONTNEED). A page in a pipe may keep a large page alive. A table of futexes, file locks and
-    # rules of Landlock are the kernel's memory, without a limit. A lock is "done" without doing: the worker has only
-    # its own files to lock.
+    # rules of Landlock take memory of the kernel, without a limit. A file lock reports success without effect: the
+    # worker has only its own files to lock.
     (ENOMEM, "mmap 9 222"),
     (EPERM, "memfd_create 319 279; prctl 157 167"),
     (EPERM, "landlock_create_ruleset 444 444; landlock_add_rule 445 445; landlock_restrict_self 446 446"),
@@ -97,7 +97,7 @@ _TABLE: tuple[tuple[int, str], ...] = (
     # All other requests pass.
     (EPERM, "ioctl 16 29"),
     # Owner, mode, times of files, which Landlock does not govern: without a uid of its own the worker could
-    # spoil its user's. Modes and times are "done" without doing, so that shutil.copy works.
+    # spoil its user's files. Changing modes and times reports success without effect, so that shutil.copy works.
     (EPERM, "chown 92 -; fchown 93 55; lchown 94 -; fchownat 260 54"),
     (_IGNORED, "chmod 90 -; fchmod 91 52; fchmodat 268 53; fchmodat2 452 452"),
     (_IGNORED, "utime 132 -; utimes 235 -; futimesat 261 -; utimensat 280 88"),
@@ -180,7 +180,7 @@ _libc.prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_u
 
 
 def prctl(option: int, first: int = 0, second: int = 0) -> int:
-    """Call prctl(2), with the unused arguments as the zeros that the kernel insists on; raise OSError if it fails."""
+    """Call prctl(2), with zeros for unused arguments, as the kernel requires; raise OSError if it fails."""
     result = int(_libc.prctl(option, first, second, 0, 0))
     if result < 0:
         failure = ctypes.get_errno()
@@ -218,7 +218,7 @@ def refused(machine: str) -> list[tuple[str, int, int]]:
 
 
 def install(compiled: bytes) -> None:
-    """Put the filter on this process, for good. OSError if the kernel refuses it."""
+    """Put the filter on this process, for good; raise OSError if the kernel refuses it."""
     instructions = ctypes.create_string_buffer(compiled, len(compiled))
     header = struct.pack("@HP", len(compiled) // _INSTRUCTION.size, ctypes.addressof(instructions))
     described = ctypes.create_string_buffer(header, len(header))  # struct sock_fprog
@@ -226,7 +226,7 @@ def install(compiled: bytes) -> None:
 
 
 def _search(calls: list[tuple[str, int, int]]) -> list[bytes]:
-    """Find the number among `calls`, sorted by number, by halves; answer for it, or allow it."""
+    """Return code that bisects `calls`, sorted by number, for the call's number, and answers or allows it."""
     if len(calls) > 4:
         middle = len(calls) // 2
         below, above = _search(calls[:middle]), _search(calls[middle:])
@@ -242,7 +242,7 @@ def _search(calls: list[tuple[str, int, int]]) -> list[bytes]:
 
 
 def _judge(conditions: tuple[_Argument, ...], answer: int) -> list[bytes]:
-    """Look at the arguments of the call that has been recognised, and return one way or the other."""
+    """Return code that looks at the arguments of a call, and answers or allows it."""
     verdict: list[bytes] = []
     for condition in conditions:
         if_equal, if_not = (0, 1) if condition.refuse_if else (1, 0)
@@ -260,5 +260,5 @@ def _answer_if(comparison: int, value: int, answer: int) -> list[bytes]:
 
 
 def _instruction(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
-    """Pack an instruction: code, how many to skip if a comparison holds and if it does not, operand."""
+    """Pack an instruction: its code, the instructions to skip if a comparison holds, and if not, and the operand."""
     return _INSTRUCTION.pack(code, then, otherwise, value)

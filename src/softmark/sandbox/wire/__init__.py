@@ -3,16 +3,17 @@
 Read this page first; the code does what it says and nothing else. Classes and caps are in values.py, the
 walk over a value in packer.py, its way back in unpacker.py.
 
-**Who talks.** Two processes of one machine, over a socket pair. One of them is the student: their code can
-find the descriptor and write any bytes. So authenticity is not attempted; no verdict, weight or test name has
-a place in the format; a forged frame is merely the student's answer. pack() turns a value into a frame,
-unpack() a frame's body into a value. Requests and replies are both values; protocol.py says what they mean.
+**The two ends** are two processes of one machine, over a socket pair. One of them runs the student's code, which can
+find the descriptor and write any bytes. So the format does not try to prove who wrote a frame, and has no place for a
+verdict, a weight or a test's name: a forged frame is only another answer of the student's. pack() turns a value
+into a frame, unpack() a frame's body into a value. Requests and replies are both values; protocol.py says what they
+mean.
 
 **A frame, byte by byte.** Integers of the layout are unsigned, little-endian; data is in the machine's order.
 
     offset  size  what
     0       8     PREFIX: B, the size of the body. body_size() refuses B < 5 and B > caps.frame_bytes, so that
-                  a receiver allocates nothing on the word of the sender
+                  the sender cannot make the receiver allocate more than that
     8       4     H, the size of the header: at most caps.header_bytes, and 4 + H <= B
     12      H     the header: one msgpack array of tokens
     12 + H  rest  the data: memory of arrays, tensors and bytes in the order of their tokens, without padding
@@ -31,21 +32,21 @@ and its children are the tokens that follow. Tokens do not nest, so the msgpack 
     ["handle", …], ["raised", …], ["meta", …]          Handle, Raised and Meta, field by field
 
 **Exact types only**: `type(x) is`. A subclass, a proxy or a lazy object is refused by name, because only the
-memory of the base type is data; the rest is behaviour. Four lossless conversions: an nn.Parameter is sent as
+memory of the base type is data; the rest is behaviour. Four conversions lose nothing: an nn.Parameter is sent as
 the plain tensor it holds, an exact numpy scalar (np.float64, …) as a 0-d array, torch.Size as a tuple, an
-array of foreign byte order in this machine's. Tensors arrive contiguous, on the CPU, as leaves; what
-arrives owns its memory and may be written. Of bool data every byte but 0 is True.
+array of foreign byte order in this machine's. Tensors arrive contiguous, on the CPU, as leaves. Every array and
+tensor that arrives owns its memory and may be written. In bool data every byte but 0 is True.
 
 **Caps** (class Caps) hold on both ends: bytes, depth, items, arrays, bytes of text, bits of an int. Sizes are
 computed from shapes in Python's integers before memory is touched: to refuse an expanded tensor of 10^12
-elements costs nothing. What an answer may hold is less: the trusted side bounds each by what it expects
-(student_process.py), and reads no byte of a larger one. Ints beyond 64 bits cannot be dict keys: their hashes can
-be made to collide.
+elements costs nothing. An answer has narrower bounds: the trusted side derives them from the expected answer
+(student_process.py), and reads no byte of a larger one. Ints beyond 64 bits cannot be dict keys, because their
+hashes can be made to collide.
 
-**How errors are told.** pack() raises Unsupported: a sentence naming the type and its place ("item 0" is the
-first, as in Python). Text with a lone surrogate is refused too, because to replace it would change the
-answer; text that only describes (Handle, Raised) is escaped and cut, so that an exception can always be told.
-unpack() and body_size() raise WireError for whatever is not a frame, and nothing else whatever the bytes.
+**Errors.** pack() raises Unsupported: a sentence naming the type and its place ("item 0" is the first, as in
+Python). Text with a lone surrogate is refused too, because to replace it would change the answer; text that
+only describes (Handle, Raised) is escaped and cut, so that every exception can be sent. unpack() and body_size()
+raise WireError for any bytes that are not a frame, and no other exception.
 
 **Why no pickle:** it runs code of the sender's choice in the receiver. For the same reason no file format of
 numpy or torch is read here, and a name that arrives is looked up in two dicts of dtypes and nowhere else.

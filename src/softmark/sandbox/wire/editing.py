@@ -1,10 +1,10 @@
-"""The messages by which a worker proposes repairs of a submission, and makes them (edits/repairs.py).
+"""Defines the messages by which a worker proposes repairs of a submission (edits/repairs.py), and applies them.
 
-    Propose     sent to a fresh worker before it has loaded anything: it reads the texts and proposes edits
-    PutEdit    sent after the submission is loaded: it puts an edited definition in the place of the student's
+    Propose    sent to a fresh worker before it has loaded anything: the worker reads the texts and proposes edits
+    PutEdit    sent after the submission is loaded: the worker puts an edited definition in the place of the student's
 
-The trusted side makes the edited text itself, by cutting and joining, and never parses what was handed in. So all that
-comes back is places in the text, new text and words of a list, each bounded.
+The trusted side makes the edited text itself, by cutting and joining, and never parses a submission. A reply consists
+only of places in the text, new text and words of a list, each bounded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ProposedEdit = tuple[_Position, _Word, _Position, _Position, _New, _Position, _
 
 
 class Propose(msgspec.Struct, forbid_unknown_fields=True, tag_field="op", tag="propose"):
-    """Propose repairs of these functions. Those of `others` are left as they are."""
+    """Propose repairs of `functions`, and none of `others`."""
 
     texts: list[str]
     functions: tuple[str, ...]
@@ -30,7 +30,7 @@ class Propose(msgspec.Struct, forbid_unknown_fields=True, tag_field="op", tag="p
 
 
 class PutEdit(msgspec.Struct, forbid_unknown_fields=True, tag_field="op", tag="put_edit"):
-    """Put the student's own definitions back, and then this one in its place."""
+    """Put all of the student's own definitions back, and then this edited one in the place of its original."""
 
     file: str
     line: int
@@ -42,9 +42,10 @@ class Proposed(msgspec.Struct, forbid_unknown_fields=True):
     """The definitions that may be edited, and the edits, the likeliest first."""
 
     definitions: Annotated[list[tuple[_Position, _Position, _Position, _Position]], msgspec.Meta(max_length=200)]
-    """Of each its file, where it begins and ends in bytes, and its first line."""
+    """For each definition its file, its first and last byte, and its first line."""
     edits: Annotated[list[_ProposedEdit], msgspec.Meta(max_length=MOST_EDITS)]
-    """Of each its definition, its kind, where the old text begins and ends, the new text, and the place to tell."""
+    """For each edit its definition, its kind, the first and last byte of the old text, the new text, and the place that
+    the student is shown."""
     uses: Annotated[list[_Word], msgspec.Meta(max_length=200)]
     """Functions and classes of other parts that these definitions use."""
 

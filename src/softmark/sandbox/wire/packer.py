@@ -51,7 +51,7 @@ class Packer:
 
     def text(self, value: str, _depth: int) -> None:
         size = len(value)
-        # A text with more characters than bytes are left is not encoded first: it may fill the memory.
+        # A text that has more characters than there are bytes left is not encoded: that might fill the memory.
         if size <= self._text_left and not value.isascii():
             try:
                 size = utf8_size(value)
@@ -143,8 +143,8 @@ class Packer:
         self.data_bytes += size
 
 
-# What can be sent. The keys are ids, because to look up a type would call `__hash__` and `__eq__` of its
-# metaclass, which may be the student's. The types listed live as long as the process, so the ids are theirs.
+# The types that can be sent. The keys are ids, because to look up a type would call `__hash__` and `__eq__` of its
+# metaclass, which may be the student's. These types live as long as the process, so no other object gets their ids.
 _EXACT: dict[int, Callable[[Packer, Any, int], None]] = {
     id(cls): put
     for put, classes in (

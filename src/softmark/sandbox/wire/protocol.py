@@ -1,23 +1,23 @@
-"""The messages between the trusted side and a worker, each with its type.
+"""Defines the messages between the trusted side and a worker, each with its type.
 
-Strictly one reply to one request; each is one value on the wire (see the package's page):
+Each request gets one reply; each is one value on the wire (see the package's page):
 
-    (first)   reply 0, to no request: Ready, or FailedReply with the kind "walls" and the end of the process
+    (first)   reply 0, to no request: Ready, or FailedReply with the kind "walls", after which the process ends
     request   {"op": "load" | "call" | …, "id": n, and the fields of that Struct}
     reply     {"id": n, "done": the fields of the Struct that belongs to the request}
               {"id": n, "failed": kind, "detail": text, "raised": Raised or None}
               {"id": n, "ask": the fields of Ask}, to a call only
 
-A reply may ask: then the next request is the answer, and the reply that follows is one to the call again, with the
-call's number. A worker asks for what stands in the place of a function (see Load.stand_ins), or for a function that the
-test has lent it (see Call.lent). Outside of a call it may not ask, and the trusted side decides what it answers.
+A reply may be a question: then the next request is the answer, and the reply after it belongs to the call again, with
+the call's number. A worker asks when a stand-in is called (see Load.stand_ins), or a function that the test has lent
+(see Call.lent). Outside of a call it may not ask. The trusted side decides which questions it answers.
 
-Both sides import these types. A request is built by the trusted side, and the worker takes it as it is. A reply is
-hostile input: `read_reply` is the only place that takes one apart, and what it returns has the form that its type says.
-Only the slots `value`, `args`, `kwargs`, `cotangent` and gradients hold values of the wire's own types; all else is
-numbers and text of bounded length. editing.py has two more requests with their replies.
+Both sides import these types. The trusted side builds a request, and the worker does not check it. A reply is hostile
+input: only `read_reply` takes one apart, and its result has the form that its type says. Only the slots `value`,
+`args`, `kwargs`, `cotangent` and gradients hold values of the wire's own types; all others hold numbers and text of
+bounded length. editing.py has two more requests with their replies.
 
-`seed` is given with the first call of a test: changed state is put back first, and the random generators are seeded.
+The first call of a test has a `seed`: the worker restores changed state first, and seeds the random generators.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from softmark.sandbox.wire.repeats import as_given, parts_of, sent_once
 from softmark.sandbox.wire.values import Handle, Meta, Raised, WireError
 
 MOST_TOLD = 100
-"""The length of each list that describes how a submission was loaded: a file may hold a million of everything."""
+"""The longest that each list about the loading of a submission may be: a file may have a million statements."""
 _LARGEST_META = 2**40  # elements of a tensor that is only described
 _Operations = Annotated[int, msgspec.Meta(ge=0, le=10**9)]  # no call runs more operations within any limit
 _Index = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
@@ -56,7 +56,7 @@ class Rule(_Message):
 
 
 class Cells(_Message):
-    """The files that are cells of one notebook, and whether all of it is run; else what `wanted` names need."""
+    """The files that are cells of one notebook. If `whole`, all of it is run, else what the `wanted` names need."""
 
     names: tuple[str, ...]
     wanted: frozenset[str]
@@ -71,19 +71,19 @@ class UsedDevice(_Message):
 
 
 class StandIn(_Message):
-    """A function or class of the student's that the worker is to replace by one that asks (worker/stand_ins.py)."""
+    """A function or class of the student's that the worker replaces by one that asks (worker/stand_ins.py)."""
 
     name: str
     takes: tuple[str, ...] = ()
     """The names of its positional arguments in the handout."""
     needs: int = 0
-    """The number of those that have no default."""
+    """The number of these arguments that have no default."""
     methods: tuple[str, ...] = ()
-    """The methods that ask; none for a function."""
+    """The methods of a class, which ask; empty for a function."""
 
 
 class Load(_Message, tag_field="op", tag="load"):
-    """Load the submission. The reply tells which of the `wanted` names it defines; None: of all names."""
+    """Load the submission. The reply says which of the `wanted` names it defines; None stands for all names."""
 
     file: str
     rules: tuple[Rule, ...] = ()
@@ -110,7 +110,7 @@ class Call(_Message, tag_field="op", tag="call"):
 
 
 class SelfTest(_Message, tag_field="op", tag="self_test"):
-    """Make softmark's own attacks, see worker/self_test.py."""
+    """Make Softmark's own attacks, see worker/self_test.py."""
 
     secret: str
     outside: str
@@ -119,7 +119,7 @@ class SelfTest(_Message, tag_field="op", tag="self_test"):
 
 
 class Answered(_Message, tag_field="op", tag="answer"):
-    """Answer what a call asks, with a value or with the name of the exception that it raises."""
+    """Answer the question of a call, with a value or with the name of the exception that the worker raises."""
 
     value: Any = None
     raised: str = ""
@@ -142,7 +142,7 @@ class Loaded(_Message):
     failed: Annotated[list[Raised], msgspec.Meta(max_length=MOST_TOLD)] = []
     """Exceptions of a notebook's statements, or of a file's imports."""
     unset: Annotated[list[tuple[_Index, _Index]], msgspec.Meta(max_length=MOST_TOLD)] = []
-    """Cell and line of statements that were not run, although something needs what they set."""
+    """Cell and line of statements that were not run although they set a name that something needs."""
     several: Annotated[list[tuple[str, list[_Index]]], msgspec.Meta(max_length=MOST_TOLD)] = []
     """Wanted names that several cells set, with those cells."""
 
@@ -172,7 +172,7 @@ class Ask(_Message):
 
 
 class CallResult(_Message):
-    """The value that a call gave."""
+    """The value that a call returned."""
 
     value: Any
 
@@ -207,7 +207,7 @@ class SelfTestResult(_Message):
 
 
 class FailedReply(_Message):
-    """The reply that no value could be had, and why."""
+    """The reply of a request that failed, with the reason."""
 
     id: int
     failed: Literal["walls", "missing", "type", "device", "forbidden", "memory", "error"]
@@ -260,7 +260,7 @@ def failed_value(failed: FailedReply) -> dict[str, Any]:
 
 
 def read_reply(value: Any, request: Request | None) -> DoneReply | FailedReply:
-    """Return a reply that has the form of one to this request (None: the first message); else raise WireError."""
+    """Return the reply to this request (None: the first message); raise WireError if it has another form."""
     number = 0 if request is None else request.id
     if type(value) is not dict or type(value.get("id")) is not int or value["id"] != number:
         raise WireError("not the reply to this request")
@@ -280,7 +280,7 @@ def read_reply(value: Any, request: Request | None) -> DoneReply | FailedReply:
 
 
 def _read_ask(value: Any) -> Ask:
-    """Return what a call asks; WireError if it has another form."""
+    """Return the question of a call; raise WireError if it has another form."""
     if type(value) is dict and type(value.get("of")) is dict:
         value = value | {"of": _convert(value["of"], Object)}
     ask: Ask = _convert(value, Ask)
@@ -306,9 +306,9 @@ def _type_of_done(request: Request | None) -> type[Any]:
 
 
 def _convert(value: Any, form: type[Any]) -> Any:
-    """Return the value as this Struct; WireError if it has another form.
+    """Return the value as this Struct; raise WireError if it has another form.
 
-    msgspec takes an array for a mapping, and then fails with errors of other classes.
+    Arrays are refused first: msgspec would take one for a mapping, and raise errors of other classes.
     """
     if type(value) is not dict or any(type(part) in _ARRAYS for name, part in value.items() if name != "value"):
         raise WireError("a reply without its parts")

@@ -1,7 +1,7 @@
-"""Keeps a tensor that a test passes twice in one call one tensor, although the wire copies each value by itself.
+"""Sends a tensor that a test passes twice in one call once, so that it arrives as one tensor.
 
-The second occurrence is not sent. In its place there is None, and the request says by numbers which leaf it repeats.
-Only requests have repeats: a reply of the student's cannot name any.
+The second occurrence is replaced by None, and the request says by number which leaf it repeats. Only requests have
+repeats; a worker's reply has none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 
 
 def sent_once(args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call that hold its arguments: each tensor once, and which leaves repeat one.
+    """Return the fields of a call that hold its arguments: each tensor once, and the leaves that repeat one.
 
     Leaves of nested arguments are counted in order.
     """
@@ -35,7 +35,7 @@ def sent_once(args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_given(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a request that arrived with one tensor wherever the test passed the same one."""
+    """Return a request that has arrived, with each repeated tensor in all of its places again."""
     value = dict(value)
     repeats = value.pop("repeats", None)
     if not repeats:
@@ -60,7 +60,7 @@ def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def parts_of(value: Any) -> list[Any]:
-    """Return what a nested value consists of, in order."""
+    """Return the leaves of a nested value, in order."""
     if isinstance(value, list | tuple):
         return [part for item in value for part in parts_of(item)]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The receiver's half of the wire: rebuild one value from tokens and data, and believe neither."""
+"""The receiver's half of the wire: rebuild one value from tokens and data, and trust neither."""
 
 import torch
 
@@ -10,7 +10,7 @@ _THEMSELVES = frozenset((type(None), bool, int, float, str))
 
 
 class Unpacker:
-    """Rebuilds one value from tokens and data, and believes neither."""
+    """Rebuilds one value from tokens and data, and trusts neither."""
 
     def __init__(self, tokens: list[values.Token], data: memoryview, caps: Caps) -> None:
         self._tokens = iter(tokens)
@@ -85,7 +85,7 @@ class Unpacker:
         return values.tensor_from(data, dtype, token.shape, token.grad)
 
     def _claim(self, shape: tuple[int, ...], itemsize: int) -> memoryview:
-        """Return the data of an array of that shape; asked before anything is allocated for it."""
+        """Return the data of an array of that shape. Raise WireError if there is less; nothing is allocated before."""
         start = self._used
         size = values.byte_count(shape, itemsize, self._caps.frame_bytes)
         if size is None or size > len(self._data) - start:

@@ -1,10 +1,10 @@
 """The values of the wire: classes, caps, dtypes, memory of arrays, and the sentences of refusal.
 
-This runs in the worker next to the student's code as well as on the trusted side. So nothing here asks a
-student's object anything that a class of theirs could answer: a type is recognised by identity, its name and
-bases are read through descriptors of `type` itself, and a tensor or an array is touched only once its type
-is known to be exactly torch.Tensor, torch.nn.Parameter or np.ndarray. Methods of torch.Tensor are called
-unbound: a tensor has a `__dict__`, in which a student can plant a `numpy` or a `detach` of their own.
+This runs on the trusted side, and also in the worker next to the student's code. So nothing here runs code of a
+student's class: a type is recognised by identity, its name and bases are read through descriptors of `type`
+itself, and a tensor or an array is touched only once its type is known to be exactly torch.Tensor,
+torch.nn.Parameter or np.ndarray. Methods of torch.Tensor are called unbound, because a tensor has a `__dict__`,
+into which a student can put a `numpy` or a `detach` of their own.
 """
 
 import types
@@ -24,11 +24,11 @@ MAX_ITEMS = 100_000
 
 
 class WireError(Exception):
-    """The bytes that arrived are not a frame: the other end is broken or hostile."""
+    """Raised for bytes that are not a frame: the other end is broken or hostile."""
 
 
 class TooMany(WireError):
-    """A frame holds more arrays and tensors than are allowed; `count` of them."""
+    """Raised if a frame holds more arrays and tensors than are allowed. `count` is their number."""
 
     def __init__(self, count: int, most: int) -> None:
         super().__init__(f"a frame has {count} arrays and tensors, allowed are {most}")
@@ -36,7 +36,7 @@ class TooMany(WireError):
 
 
 class Unsupported(Exception):
-    """A value that cannot be sent. `path` says where in the structure it sits, outermost step first."""
+    """Raised for a value that cannot be sent. `path` is its place in the structure, the outermost step first."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -87,7 +87,7 @@ class Handle(msgspec.Struct, frozen=True, array_like=True, tag="handle", forbid_
 
 
 class Frame(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One stack frame of the student's own code; `line` is 0 where there is none."""
+    """One stack frame of the student's own code; `line` is 0 if there is no line."""
 
     file: Line
     line: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
@@ -103,7 +103,7 @@ class Raised(msgspec.Struct, frozen=True, array_like=True, tag="raised", forbid_
     frames: Annotated[tuple[Frame, ...], msgspec.Meta(max_length=MAX_FRAMES)] = ()
     notes: Annotated[tuple[MessageText, ...], msgspec.Meta(max_length=MAX_NOTES)] = ()
     base: Line = ""
-    """The nearest class of Python's own that `cls` is, or is derived from; empty if that is not told."""
+    """The nearest built-in class that `cls` is, or is derived from; empty if the worker does not name any."""
 
 
 class Meta(msgspec.Struct, frozen=True, array_like=True, tag="meta", forbid_unknown_fields=True):
@@ -183,9 +183,9 @@ _resolve_neg, _to_numpy = torch.Tensor.resolve_neg, torch.Tensor.numpy
 
 
 def byte_count(shape: tuple[int, ...], itemsize: int, limit: int) -> int | None:
-    """Return the bytes of an array of that shape, None if beyond the limit; asked before anything is allocated.
+    """Return the number of bytes of an array of that shape, or None if it is beyond the limit.
 
-    An axis of length 0 does not excuse the others: (0, 2**62) has no bytes, but no strides of 64 bits either.
+    The other axes are bounded even if one has length 0: (0, 2**62) has no bytes, but strides of more than 64 bits.
     """
     extent = itemsize
     for size in shape:
@@ -222,7 +222,7 @@ def torch_name(tensor: torch.Tensor) -> str:
 
 
 def numpy_memory(array: Array) -> memoryview:
-    """Return the array's bytes in C order and this machine's byte order; copied only where they must be."""
+    """Return the array's bytes in C order and this machine's byte order; copy them only if necessary."""
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return np.ascontiguousarray(array).data
@@ -249,7 +249,7 @@ def array_from(data: memoryview, dtype: np.dtype[Any], shape: tuple[int, ...]) -
 
 def tensor_from(data: memoryview, dtype: torch.dtype, shape: tuple[int, ...], grad: bool) -> torch.Tensor:
     """Return a new tensor of these bytes, in torch's own memory: kernels always see the same alignment."""
-    tensor = torch.empty(shape, dtype=dtype, device="cpu")  # whatever default device a student has set
+    tensor = torch.empty(shape, dtype=dtype, device="cpu")  # a student may have set another default device
     _fill((tensor.view(torch.int16) if dtype is torch.bfloat16 else tensor).numpy(), data)
     return tensor.requires_grad_() if grad else tensor
 
@@ -262,7 +262,7 @@ def _fill(target: Array, data: memoryview) -> None:
 
 
 def cleaned(value: Handle | Raised | Meta) -> Handle | Raised | Meta:
-    """Return a copy of exact plain types within the limits: a student can build these with any fields."""
+    """Return a copy whose fields have plain types within the limits: a student can build these with any fields."""
     if type(value) is Handle and type(value.id) is int and type(value.is_module) is bool:
         if 0 <= value.id < 2**63:
             return Handle(value.id, _cut(value.cls), value.is_module)

@@ -63,7 +63,7 @@ def preload() -> None:
 
 @cache
 def streams() -> dict[str, TextIO]:
-    """Return the text streams of a worker, made over a pipe. The zygote makes them, because that takes 0.2 ms."""
+    """Return the text streams of a worker, made over a pipe. The zygote makes them in advance: it takes 0.2 ms."""
     end, pipe = os.pipe()
     made: dict[str, TextIO] = {}
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
@@ -86,7 +86,7 @@ def run(walls: Walls, parent: int, wire_fd: int, out: int, err: int) -> NoReturn
         except WallError as error:
             _send(wire_fd, failed_value(FailedReply(id=0, failed="walls", detail=str(error))))
         else:
-            gc.enable()  # the zygote does without
+            gc.enable()  # the zygote runs without garbage collection
             _send(wire_fd, done_value(0, Ready()))
             Worker(walls.scratch).serve(wire_fd, wire_fd)
     finally:
@@ -121,7 +121,7 @@ class Worker:
         self.present = 0
         """The number of the present call."""
         self.asked_here: Callable[[Ask], Answered] | None = None
-        """Answers what a call asks, where the trusted side is this very process."""
+        """A function that answers what a call asks, if the trusted side is this same process; else None."""
 
     def serve(self, requests: int, replies: int) -> None:
         self._wire = requests, replies
@@ -188,7 +188,7 @@ class Worker:
     def _load(self, request: Load) -> Loaded:
         self._device = devices.device_of(request.device)
         if request.stand_ins:
-            gc.freeze()  # what comes from here on is the submission's
+            gc.freeze()  # objects that are made after this belong to the submission
         if request.cells is None:
             self._submission = loading.load(self._scratch, request.file, request.rules)
         else:
@@ -238,4 +238,4 @@ def _read(descriptor: int, size: int) -> bytes | None:
             return None
         parts.append(part)
         size -= len(part)
-    return b"".join(parts)  # this copies nothing if there is one part, as there mostly is
+    return b"".join(parts)  # this copies nothing if there is only one part, the usual case

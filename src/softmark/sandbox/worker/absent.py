@@ -1,9 +1,9 @@
-"""Runs a student's file so that an import which fails costs only what uses it. Runs in the worker.
+"""Runs a student's file so that a failed import costs only the code that uses it. Runs in the worker.
 
 A library that is not installed here (mostly one for plots) must not cost the parts that do not use it. So each name
 that a failed import would have set gets an absent thing as its value. In a call, the absent thing raises the error of
-the import. A statement outside of all functions that fails because of it is left out, with the names that it would have
-set. An import within `try` raises as it does everywhere, because the student handles it.
+the import. If a statement outside of all functions fails because of it, the statement is left out, and the names that
+it would have set are absent, too. An import within `try` raises as usual, because the student handles it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OF_NOTEBOOKS = ("get_ipython", "display")
 
 
 class Absent:
-    """Stands for something that a failed import did not bring. Every use of it raises the error of the import.
+    """Stands for something that a failed import would have brought. Every use of it raises the error of the import.
 
     While a file is loaded, its attributes and items are absent things, too, because type hints are made of them.
     """
@@ -73,12 +73,12 @@ def absence_of(thing: Absent) -> Exception:
 
 
 def is_absence(error: BaseException) -> bool:
-    """Return whether something is missing that only this machine lacks."""
+    """Return whether the error says that this machine lacks a library, or a name that only Jupyter sets."""
     return isinstance(error, ImportError) or (isinstance(error, NameError) and error.name in _OF_NOTEBOOKS)
 
 
 def stand_in(names: Iterable[str], error: Exception, namespace: dict[str, Any]) -> None:
-    """Set those of the names that are not set yet."""
+    """Set each of the names that is not set yet to an absent thing."""
     for name in names:
         namespace.setdefault(name, Absent(error))
 
@@ -130,7 +130,10 @@ def run(
 
 
 def _absence_behind(error: Exception, statement: CodeType, namespace: dict[str, Any]) -> Exception | None:
-    """Return the error, or that of an absent thing in the statement: a library may raise another error over it."""
+    """Return the error of a failed import: this one, or that of an absent thing which the statement uses.
+
+    A library that gets an absent thing may raise another error about it.
+    """
     if is_absence(error):
         return error
     used = (namespace.get(name) for name in _names(statement, "LOAD_"))
@@ -145,7 +148,7 @@ def _compiled(body: list[ast.stmt], like: CodeType) -> CodeType:
 
 
 def _failed_statement(error: Exception, code: CodeType, body: list[ast.stmt]) -> int | None:
-    """Return the index of the statement that the error came from, through whatever functions."""
+    """Return the index of the statement that the error came from, directly or through functions."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code is not code:
         trace = trace.tb_next
@@ -176,7 +179,7 @@ def _names(code: CodeType, operations: str) -> set[str]:
 
 
 class _OwnFile(SourceFileLoader):
-    """Loads a file that was handed in beside the one that is loaded, in the same forgiving way."""
+    """Loads another file of the submission, which may also lack imports."""
 
     def exec_module(self, module: ModuleType) -> None:
         code = self.get_code(module.__name__)
@@ -197,7 +200,7 @@ class _OwnFiles:
 
 
 def forget(directory: str) -> None:
-    """Stop finding files in this directory in the forgiving way."""
+    """Take back `tolerated`: files in this directory are found in Python's own way again."""
     sys.path_hooks[:] = [hook for hook in sys.path_hooks if hook != _OwnFiles(directory)]
     for path in [path for path in sys.path_importer_cache if path.startswith(directory)]:
         del sys.path_importer_cache[path]
@@ -208,7 +211,7 @@ _failures: list[Exception] = []
 
 
 def execute_file(code: CodeType, source: bytes, namespace: dict[str, Any]) -> None:
-    """Run a file of the student's. What its imports raise is kept; what else fails is raised."""
+    """Run a file of the student's. Keep the errors of its imports; raise any other."""
     _failures.extend(run(code, source, lambda part: exec(part, namespace), namespace))
 
 

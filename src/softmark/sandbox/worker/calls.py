@@ -6,11 +6,11 @@ count_ops  how many torch operations the call dispatched, by name
 weights    the state_dict or the parameters of a module object, by name; with weights given, they are loaded first and
            the module takes their dtype
 mode       train() or eval() on a module object
-on_meta    the call on tensors of another device than the CPU, be it a pretended one (pretended.py), so that a
-           tensor made on a fixed device shows with no GPU present
+on_meta    the call on tensors of another device than the CPU, pretended if there is no other (pretended.py). So a
+           tensor that was made on a fixed device shows even without a GPU
 
-All but weights and mode also tell which inputs the call changed in place (changed_inputs.py). On another device than
-the CPU (devices.py) all but on_meta do the same there.
+All but weights and mode also tell which inputs the call changed in place (changed_inputs.py). If submissions run on
+another device than the CPU (devices.py), all but on_meta do the same there.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from softmark.sandbox.worker.devices import CPU, Device, Pretended, map_tensors,
 from softmark.sandbox.worker.loading import SubmissionModule
 from softmark.sandbox.worker.warned import at_the_students_line
 
-_COMPUTES = ("plain", "vjp", "count_ops")  # ways whose value must be on the device of the inputs
+_COMPUTES = ("plain", "vjp", "count_ops")  # uses whose value must be on the device of the inputs
 
 
 class Missing(Exception):
-    """The test asks for something the submission does not define."""
+    """Raised if the test asks for something that the submission does not define."""
 
 
 class SignatureMismatch(TypeError):
-    """The student's function does not take the arguments the handout names."""
+    """Raised if the student's function does not take the arguments that the handout names."""
 
 
 def perform(submission: SubmissionModule, call: Call, device: Device | None = None) -> CallResult:
@@ -104,7 +104,7 @@ def _made(
 def _with_lent(
     submission: SubmissionModule, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments with functions that ask in the place of those that the test has lent."""
+    """Return the arguments; in the place of each function that the test has lent is one that asks the trusted side."""
     if not call.lent or submission.stand_ins is None:
         return args, kwargs
     asking = {name: submission.stand_ins.lent(name) for name in call.lent}
@@ -149,15 +149,15 @@ def _unwrap(submission: SubmissionModule, value: Any) -> Any:
 
 
 def _require_fit(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise SignatureMismatch if the arguments do not fit: in the handout's terms, not in those of Python's TypeError.
+    """Raise SignatureMismatch if the arguments do not fit the function's signature.
 
-    This is looked at when a call has failed. A signature alone may be wrong, for instance that of a decorator.
+    It is called only when a call has failed, because a signature may be misleading, for instance that of a decorator.
     """
     target = function.forward if isinstance(function, nn.Module) else function
     try:
         signature = inspect.signature(target)
     except (TypeError, ValueError):
-        return  # a callable without a readable signature: the exception itself has to tell
+        return  # a callable without a readable signature: the exception of the call is all there is
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -175,14 +175,14 @@ def _vjp(
     args, kwargs = map_tensors((args, kwargs), leaf)
     parameters = dict(owner.named_parameters()) if owner is not None else {}
     torch.set_grad_enabled(True)  # an earlier call of the same test may have switched gradients off
-    # Copies, because autograd allows no leaf to be changed in place.
+    # The function gets copies, because autograd does not let it change a leaf in place.
     before = copied((args, kwargs))
     given = map_tensors((args, kwargs), clone)
     value = function(*given[0], **given[1])
     spoilt = changed(before, given)
     leaves = parts_of(args)
     wanted = [*leaves, *kwargs.values(), *parameters.values()]
-    torch.set_grad_enabled(True)  # and so may this call
+    torch.set_grad_enabled(True)  # this call may have switched them off, too
     gradients = _gradients(value, cotangent, wanted)
     split = len(leaves), len(leaves) + len(kwargs)
     return {
@@ -214,7 +214,8 @@ def _gradients(value: Any, cotangent: Any, wanted: list[Any]) -> list[Any]:
             pairs.append((out, cot.to(out)))
     places = [i for i, thing in enumerate(wanted) if isinstance(thing, torch.Tensor) and thing.requires_grad]
     if pairs and places:
-        # <cotangent, value> as one number: given to autograd apart, the cotangents would make it import sympy (0.2 s)
+        # The gradient of <cotangent, value>, one number. Cotangents as arguments of their own would make autograd
+        # import sympy (0.2 s).
         first, *others = [(out * cot).sum() for out, cot in pairs]
         found = torch.autograd.grad(sum(others, first), [wanted[i] for i in places], allow_unused=True)
         for position, gradient in zip(places, found, strict=True):
@@ -239,7 +240,7 @@ def _weights(module: nn.Module, which: str, given: dict[str, torch.Tensor] | Non
 class _Counter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Return True: nothing is compiled here, and the default would import torch's compiler for a second."""
+        """Return False: nothing is compiled here, and the default would import torch's compiler for a second."""
         return False
 
     def __init__(self) -> None:
@@ -267,7 +268,7 @@ def _elsewhere(
     device: Device,
     submission: SubmissionModule,
 ) -> dict[str, Any]:
-    """Call on the device in use if it is not the CPU, where everything is in its place."""
+    """Make the call on the device of the submission, or on the pretended device if that is the CPU."""
     elsewhere = Pretended() if device.name == CPU else device
     _run_stand_ins_on(elsewhere, submission)
     modules = [thing for thing in (owner, *args, *kwargs.values()) if isinstance(thing, nn.Module)]

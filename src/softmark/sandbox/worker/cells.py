@@ -2,12 +2,12 @@
 
 By default only statements that define something are run (statements.py), each by itself. So a statement that fails
 costs only the names that it would have set: a library may not be installed, a cell may be half written. In a notebook
-whose cells were moved, a statement may need a name that is defined further down; it is tried again after the others. On
-request the whole notebook is run as Jupyter does it: an exception ends its cell, and the next cell goes on.
+whose cells were moved, a statement may need a name that is defined further down. Such a statement is tried again after
+the others. On request the whole notebook is run as Jupyter does it: an exception ends its cell, and the next cell runs.
 
-IPython's own lines are blanked out, so that each line keeps its number. A line is looked at only where Python itself
-sees an error, and blanked if it looks like IPython's. So a `%` that goes on an expression, or a `!` inside a text, is
-never taken for a magic.
+IPython's own lines are blanked out, so that each line keeps its number. A line is blanked only if Python reports an
+error in it and it looks like IPython's. So a `%` that continues an expression, or a `!` inside a text, is never taken
+for a magic.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class CellRun:
             self._run_definitions(module)
 
     def told(self) -> dict[str, Any]:
-        """Return what is to be told of the cells: fields of the message Loaded."""
+        """Return what was noticed in the cells, as fields of the message Loaded."""
         several = [(name, cells) for name, cells in self._set_in.items() if len(cells) > 1]
         return {"failed": self._failed[:_MOST_TOLD], "unset": self._unset[:_MOST_TOLD], "several": several[:_MOST_TOLD]}
 
@@ -135,7 +135,7 @@ class CellRun:
 
     @property
     def _flags(self) -> int:
-        """Return the `from __future__ import …` of all cells: Jupyter too applies them to the cells that follow."""
+        """Return the flags of `from __future__ import …` in all cells. Jupyter, too, applies them to later cells."""
         flags = 0
         for node in (node for tree in self.trees for node in tree.body):
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
@@ -146,7 +146,7 @@ class CellRun:
     def _note_failure(self, error: BaseException, cell: int, line: int = 1) -> None:
         told = exceptions.describe(error, self._scratch)
         if isinstance(error, ImportError) and any(told.message == earlier.message for earlier in self._failed):
-            return  # an absent library is told once, not for every line that uses it
+            return  # report an absent library once, not for every line that uses it
         frames = told.frames or (Frame(self._asked.names[cell], line, "", ""),)
         self._failed.append(msgspec.structs.replace(told, frames=frames))
 
@@ -157,7 +157,7 @@ class CellRun:
                 cells.append(cell)
 
     def _note_unset(self, others: list[tuple[int, ast.stmt]], needed: set[str], namespace: dict[str, Any]) -> None:
-        """Note where the statements are whose work is missing now: the last one for each name."""
+        """Note the place of the last statement that was left out for each needed name that it would have set."""
         places: dict[str, tuple[int, int]] = {}
         for cell, node in others:
             stored, changed = left_out(node)
@@ -219,7 +219,7 @@ def parse_cell(text: str, file: str) -> ast.Module:
 
 
 def _blank(lines: list[str], index: int) -> bool:
-    """Blank a line if it is IPython's, with the lines it goes on in; return whether it was."""
+    """Blank a line, and the lines that continue it, if it is IPython's; return whether it is."""
     if not 0 <= index < len(lines) or not _LINE.match(lines[index]):
         return False
     goes_on = lines[index].endswith("\\")

@@ -13,7 +13,7 @@ Inputs = tuple[Sequence[Any], Mapping[str, Any]]
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of values as they arrive, whose tensors, arrays and containers the call may change.
+    """Return a copy of arguments before the call, which may change tensors, arrays and containers in them.
 
     An object of a class of the student's is not copied: how it changes is its own affair.
     """

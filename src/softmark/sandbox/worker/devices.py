@@ -1,8 +1,8 @@
 """The device on which a submission's tensors are. Runs in the worker.
 
-Values cross the wire as numbers in main memory. What a test passes in is put on the device, modules are moved to it as
-soon as they are made, and what comes back must be there: a tensor that is not was created on a device of the code's own
-choice, which is told as such. Three devices:
+Values cross the wire as numbers in main memory. The arguments of a call are put on the device, and modules are moved
+there as soon as they are made. An answer must be there, too: if it is not, the code has created a tensor on a fixed
+device, and the student is told so. There are three devices:
 
 cpu         nothing is moved, and nothing can be in the wrong place
 cuda:0      a graphics card, of whose memory a worker gets its share; TF32 is off and algorithms are deterministic, so
@@ -28,7 +28,7 @@ CPU, PRETENDED = "cpu", "pretended"
 
 
 class WrongDevice(Exception):
-    """An answer is on another device than what it was computed from: "cpu, expected cuda:0"."""
+    """Raised if an answer is on another device than its inputs: "cpu, expected cuda:0"."""
 
 
 class Device:
@@ -55,7 +55,7 @@ class Device:
 
     @contextmanager
     def running(self, modules: Sequence[nn.Module] = ()) -> Iterator[None]:
-        """Have the device ready inside this block, and on it modules that may be on another one."""
+        """Have the device ready inside this block, and move these modules there for as long."""
         yield
 
     def require(self, value: Any) -> None:
@@ -95,7 +95,7 @@ class Cuda(Device):
 
 
 class Pretended(Device):
-    """A device that is none. Outside of `running` its tensors can be moved, and nothing else."""
+    """A device that no hardware stands behind. Outside of `running` its tensors can only be moved."""
 
     name = str(THERE)
 
@@ -125,7 +125,7 @@ def device_of(asked: UsedDevice | None) -> Device:
 
 
 def once_each(change: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], Any]:
-    """Return a function that changes each tensor once: what is one tensor in two places stays one."""
+    """Return a function that changes each tensor once: one tensor in two places stays one tensor."""
     changed: dict[int, tuple[torch.Tensor, Any]] = {}
 
     def once(tensor: torch.Tensor) -> Any:
@@ -143,7 +143,7 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
 
 
 def map_tensors(value: Any, change: Callable[[torch.Tensor], Any], depth: int = CAPS.depth) -> Any:
-    """Return the value with its tensors changed. What is nested deeper than the wire takes is left as it is."""
+    """Return the value with its tensors changed. Parts nested deeper than the wire allows stay as they are."""
     if isinstance(value, torch.Tensor):
         return change(value)
     if depth and type(value) in (list, tuple):

@@ -1,7 +1,7 @@
 """Proposes repairs of a submission, and puts edited definitions in the place of the student's. Runs in a worker.
 
-Repairs are proposed from the text alone, before anything of the submission has run. The worker that makes them earns no
-marks: what it answers decides only whether an edit is looked at further.
+Repairs are proposed from the text alone, before anything of the submission has run. The worker that proposes them earns
+no marks: its answer decides only which edits are tried.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Turns a student's exception into data: its class, its message, and the student's own lines. Runs in the worker.
 
-The object is the student's: its class may lie about its name, its message may loop or print for ever. The class name is
-read past any metaclass. The message is made here, under the worker's limits, and cut. The notes name the libraries of
-TELLING that the exception passed through, because they tell what the student's line was about.
+The exception is the student's object: its class may lie about its name, and making its message may take for ever. The
+class name is read without asking a metaclass. The message is made here, under the worker's limits, and cut. The notes
+name the libraries of TELLING that the exception passed through: they tell what the student's line tried to do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ TELLING = (
     *("argparse", "concurrent.futures.process", "multiprocessing", "socket", "subprocess", "urllib"),
     *("torch._dynamo", "torch._inductor", "torch.hub", "torch.multiprocessing", "torch.utils.data.dataloader"),
 )
-"""Modules that tell what the code tried when it failed. A missing permission alone does not tell that."""
+"""Modules that tell what the code tried to do when it failed. The exception alone, such as PermissionError, does not.
+"""
 
 
 def describe(error: BaseException, scratch: str) -> Raised:
@@ -44,7 +45,7 @@ def _base(cls: type[BaseException]) -> str:
 
 
 def is_memory(error: BaseException) -> bool:
-    """Return whether memory was refused: Python's own error, torch's wording, or the system's number says so."""
+    """Return whether memory was refused, by the error's class, torch's words, or the number of an OSError."""
     if isinstance(error, MemoryError):
         return True
     if type(error) is OSError:

@@ -1,20 +1,21 @@
-"""Library shortcuts for the very thing being taught: seen when they are *used*, inside the worker.
+"""Refuses forbidden library functions when they are *used*, inside the worker.
 
-While a test's call runs, a shortcut is refused where every way to it comes together, so that neither an alias nor a
-thread, a script, a transformation or a switched-off mode of torch leads around:
+A homework forbids library functions that do what students should write. While a test's call runs, each is refused at a
+point that every use of it passes, so that no alias, thread, script, transformation or switched-off mode of torch avoids
+it:
 
 * an operator, in torch's dispatcher (operators.py);
 * a function or class of Python's, by its code (gates.py): a class when it is constructed and when it is called;
-* a function of C that no operator of the rule stands for, by a TorchFunctionMode. Of these alone the mode sees its own
-  thread only, so a thread must not be started meanwhile, nor may the mode be switched off.
+* a function of C that no operator of the rule stands for, by a TorchFunctionMode. The mode sees its own thread only, so
+  while it is needed, the code may neither start a thread nor switch the mode off.
 
-What cannot be looked into is refused, too: compiled code (torch.jit; torch.compile runs what it was given instead).
-And the text is searched through its syntax tree, so that staff see what is merely mentioned (a self-check at the bottom
-of the file is nobody's crime). None of this is a wall: a worker is the student's own, and who rewrites this module in
-it, or copies torch's source, gets around.
+Compiled code cannot be watched, so code of torch.jit is refused, too. (torch.compile runs the function that it was
+given, uncompiled.) The syntax tree is searched for the names as well, so that staff see which are only mentioned: a
+self-check at the bottom of the file is allowed. None of this is a wall: code that rewrites this module in its worker,
+or copies torch's source, is not stopped.
 
-A rule (wire/protocol.py) has dotted names of Python's, names of operators ("aten::…"), and the names of the student's
-functions that it holds for, empty for all.
+A rule (wire/protocol.py) has dotted names of Python functions, names of operators ("aten::…"), and the names of the
+student's functions that it holds for; none means all of them.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ UNSEEN = {
     THREAD: "starts a thread, in which forbidden functions cannot be seen: do without",
     UNWATCHED: "switches off what sees forbidden functions: do without",
 }
-"""Uses that are refused because nothing can be seen in them, in words."""
+"""Uses that are refused because forbidden functions in them cannot be seen, with the words for the student."""
 _BACKWARD = {"torch.autograd.grad", "torch.autograd.backward", "torch.Tensor.backward"}
 
 
 class ForbiddenUse(BaseException):
-    """Raised out of the student's call; no `except Exception` of theirs holds it."""
+    """Raised if a student's call uses a forbidden function. `except Exception` does not catch it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -54,7 +55,7 @@ class ForbiddenUse(BaseException):
 
 
 class _Present:
-    """The watch that is kept in this process now, whichever thread asks."""
+    """Holds the watch that is kept in this process now; the same for all threads."""
 
     watch: _Watch | None = None
 
@@ -97,12 +98,12 @@ class Guard:
 
 
 def rest() -> None:
-    """Let everything work as ever until the next call: for a process that does not belong to a student's code alone."""
+    """Let all functions work again until the next call. A process that also runs tests and reference needs this."""
     operators.allow_all()
 
 
 def undo() -> None:
-    """Take every look away from torch."""
+    """Give torch back every function and operator that was replaced."""
     rest()
     gates.open_all()
     while _UNDO:
@@ -122,7 +123,7 @@ class _Watch:
 
     @property
     def complete(self) -> bool:
-        """Return whether every name is looked at in every thread and mode."""
+        """Return whether every name is seen in every thread and mode."""
         return not self._unseen
 
     def mode(self) -> Any:
@@ -130,7 +131,7 @@ class _Watch:
         return nullcontext() if self.complete else _Mode(self, self._unseen)
 
     def called(self, operator: str) -> str:
-        """Return the name in the rules that stands for an operator, or its own."""
+        """Return the name in the rules that stands for an operator, or the operator's own name."""
         return self._called.get(operator, operator)
 
     def report(self, name: str) -> NoReturn:
@@ -144,7 +145,7 @@ class _Mode(TorchFunctionMode):
     def __init__(self, watch: _Watch, things: dict[str, Any]) -> None:
         super().__init__()
         self._watch = watch
-        self._things = things  # kept, so that their ids stay theirs
+        self._things = things  # they must live as long as their ids are used
         self._functions = {id(thing): name for name, thing in things.items()}
 
     def __torch_function__(
@@ -167,7 +168,7 @@ _UNDO: list[Callable[[], None]] = []
 
 
 def _close(name: str) -> None:
-    """Have a look at a function or a class of Python's whenever it is called."""
+    """Put a gate before a Python function, or before constructing and calling a Python class."""
     thing = _resolve(name)
     if isinstance(thing, FunctionType):
         gates.close(thing, lambda args: _look(name))
@@ -232,7 +233,7 @@ def _close_compiled() -> None:
 
 
 def _close_unseen() -> None:
-    """Refuse threads, and switching modes off, where a mode is all that sees a name."""
+    """Refuse threads, and switching modes off, while a name can be seen by a mode only."""
 
     def closed(call: Any, what: str) -> Any:
         def refusing(*args: Any, **kwargs: Any) -> Any:
@@ -250,7 +251,7 @@ def _close_unseen() -> None:
 
 
 class _AutogradEngine:
-    """Autograd's engine: code that knows where it is can call it without any function of torch's."""
+    """Autograd's engine, watched: code can call it directly, without any function of torch."""
 
     def __init__(self, engine: Any, name: str) -> None:
         self._engine, self._name = engine, name

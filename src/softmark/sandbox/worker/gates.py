@@ -1,7 +1,7 @@
-"""Look at every call of a Python function, by whatever name, saved reference, thread or mode of torch it comes.
+"""Looks at every call of a Python function, whatever name, saved reference, thread or mode of torch the caller uses.
 
-The function stays the object that it is. Its code is replaced by two lines that ask the gate, which looks at the
-arguments and then runs the code that was there. `open_all` puts that code back.
+The function stays the same object. Its code is replaced by two lines that call a gate. The gate looks at the arguments
+and then runs the original code. `open_all` puts that code back.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from types import CodeType, FunctionType
 from typing import Any
 
 Look = Callable[[tuple[Any, ...]], None]
-"""A function that is shown the positional arguments of a call, and raises if it must not be made."""
+"""A function that gets the positional arguments of a call, and raises if the call must not be made."""
 
 _CLOSED: dict[FunctionType, tuple[CodeType, list[Look]]] = {}
-"""The functions that have a gate, each with its own code and with who looks."""
+"""The functions that have a gate, each with its original code and with the functions that look at its calls."""
 
 
 def close(function: FunctionType, look: Look) -> None:
-    """Let each further call of the function be looked at first."""
+    """Have `look` see each further call of the function first."""
     if function in _CLOSED:
         _CLOSED[function][1].append(look)
         return
@@ -39,7 +39,7 @@ def close(function: FunctionType, look: Look) -> None:
 
 
 def replace_code(function: FunctionType, other: Callable[..., Any]) -> None:
-    """Have the function do what another one does, for whoever holds it."""
+    """Have the function do what another one does, under every name that refers to it."""
     function.__code__ = _asking(other, function.__code__)
     function.__defaults__ = function.__kwdefaults__ = None
 
@@ -58,7 +58,7 @@ def _asks(*args: Any, **kwargs: Any) -> Any:
 
 
 def _asking(gate: Callable[..., Any], instead_of: CodeType) -> CodeType:
-    """Return code that calls the gate, to take the place of other code."""
+    """Return code that calls the gate, with the name and the place of the code that it replaces."""
     own = _asks.__code__
     return own.replace(
         co_consts=tuple(gate if constant == "the gate" else constant for constant in own.co_consts),

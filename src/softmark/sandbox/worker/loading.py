@@ -1,9 +1,9 @@
-"""Load a submission inside its worker, as the module it says it is.
+"""Loads a submission inside its worker, as a module with the name of its file.
 
 The file is executed from its path in the scratch directory, under its own name, with that directory at the *end* of
 the module search path: a `random.py` handed in beside it cannot stand in for the library's. There is no `__main__`.
-An import that fails costs only what uses it (absent.py). Each cell of a notebook is a file, and they make one module
-together (cells.py).
+A failed import costs only the code that uses it (absent.py). Each cell of a notebook is a file, and together they make
+one module (cells.py).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _MOST_TOLD = 20
 
 
 class ObjectLost(LookupError):
-    """The process that held an object has ended, and the object with it."""
+    """Raised if the process that held an object has ended, and the object with it."""
 
 
 class SubmissionModule:
-    """The student's module and the objects of theirs that the tests hold handles to."""
+    """The student's module, and the student's objects that tests have handles to."""
 
     def __init__(self, module: types.ModuleType, guard: Guard, noticed: Loaded | None = None) -> None:
         self.module, self.guard = module, guard
@@ -44,7 +44,7 @@ class SubmissionModule:
         self.stand_ins: StandIns | None = None
 
     def told(self, wanted: Collection[str] | None) -> Loaded:
-        """Return what was noticed while it was loaded, with the functions and classes that a test may ask for."""
+        """Return what was noticed during loading, with the functions and classes that a test may ask for."""
         kinds = {}
         for name, value in list(vars(self.module).items()):
             own = type(name) is str and not name.startswith("_") and type(value) is not Absent
@@ -56,7 +56,7 @@ class SubmissionModule:
         return structs.replace(self._noticed, names=kinds)
 
     def keep(self, thing: Any, number: int) -> Handle:
-        """Keep an object under the number of the request that made it, which no other request has."""
+        """Keep an object under the number of the request that made it, because no other request has that number."""
         from torch import nn
 
         self._objects[number] = thing
@@ -72,7 +72,7 @@ class SubmissionModule:
 
 
 def load(scratch: str, file: str, rules: Sequence[Rule]) -> SubmissionModule:
-    """Run the submission's file as a module. The caller reports what it raises."""
+    """Run the submission's file as a module. Raise any error of the file but those of its imports."""
     path = os.path.join(scratch, file)
     with open(path, "rb") as source_file:
         source = source_file.read()
@@ -80,7 +80,7 @@ def load(scratch: str, file: str, rules: Sequence[Rule]) -> SubmissionModule:
     text = source.decode("utf-8", "replace")
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     code = compile(source, path, "exec", dont_inherit=True)
-    guard = Guard(rules)  # before anything of the student's can keep a reference
+    guard = Guard(rules)  # before the student's code can keep a reference to a forbidden function
     with absent.tolerated(scratch) as failures:
         absent.execute_file(code, source, module.__dict__)
     mentioned = mentions([ast.parse(source)], rules) if rules else []
@@ -89,7 +89,7 @@ def load(scratch: str, file: str, rules: Sequence[Rule]) -> SubmissionModule:
 
 
 def load_notebook(scratch: str, file: str, rules: Sequence[Rule], cells: Cells) -> SubmissionModule:
-    """Run the cells of a notebook as a module with the notebook's name. What they raise is told, not raised."""
+    """Run the cells of a notebook as a module with the notebook's name. Their exceptions are noted and not raised."""
     module = _empty_module(scratch, file)
     run = CellRun(scratch, cells)
     guard = Guard(rules)

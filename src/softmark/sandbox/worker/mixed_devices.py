@@ -1,7 +1,7 @@
-"""Says where an operator of torch works, given tensors of the CPU and of a pretended device (pretended.py).
+"""Says on which device an operator of torch works, given tensors of the CPU and of a pretended device (pretended.py).
 
-As on a graphics card: all tensors must be on the same device, except where torch reads one as a number, an index or a
-length, or copies it.
+The rules are those of a graphics card: all tensors must be on the same device, except a tensor that torch reads as a
+number, an index or a length, or that it copies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LENGTHS_ON_CPU = {"_pack_padded_sequence", "_pad_packed_sequence", "lstm", "gru
 def device_of_result(
     func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[torch.Tensor]
 ) -> torch.device:
-    """Return where an operator works. Raise what torch raises if CUDA would not take its tensors together."""
+    """Return the device that an operator works on. If CUDA refuses these tensors together, raise torch's exception."""
     name = func.overloadpacket.__name__.removesuffix("_")
     if name == "_pack_padded_sequence" and args[1].device == THERE:
         raise RuntimeError("'lengths' argument should be a 1D CPU int64 tensor, but got a tensor on meta")
@@ -47,7 +47,7 @@ def device_of_result(
 
 
 class Generator(torch.Generator):
-    """A generator of random numbers, here or elsewhere: all numbers are drawn on the CPU."""
+    """A generator of random numbers for either device. It draws all numbers on the CPU."""
 
     away = False
 
@@ -63,7 +63,7 @@ class Generator(torch.Generator):
 
 
 def require_generator(generator: torch.Generator | None, place: torch.device) -> None:
-    """Raise what torch raises if random numbers are asked of a generator of the other device."""
+    """Raise torch's exception if a generator belongs to another device than this one."""
     if generator is not None and generator.device != place:
         raise RuntimeError(f"Expected a '{place}' device type for generator but found '{generator.device}'")
 

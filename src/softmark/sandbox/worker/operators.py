@@ -1,9 +1,9 @@
-"""Refuse operators of torch below Python: in its dispatcher, which every caller comes through.
+"""Refuses operators of torch below Python: in the dispatcher, which every call of an operator passes.
 
-While operators are refused, a kernel that raises stands in the place of each, for every way in which the dispatcher may
-choose one. It makes no difference whether Python, a script, another thread, C++ or a transformation such as vmap calls
-the operator, or whether modes of torch are switched off. The kernels stay until `allow_all`, because putting them there
-takes half a millisecond and a submission is asked dozens of questions.
+While an operator is refused, each kernel that the dispatcher may choose for it is replaced by one that raises. It makes
+no difference whether Python, a script, another thread, C++ or a transformation such as vmap calls the operator, or
+whether modes of torch are switched off. The kernels stay until `allow_all`: to replace them takes half a millisecond,
+and a submission is called dozens of times.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Kernel = Callable[..., NoReturn]
 _ALWAYS = ("CPU", "Autograd", "FuncTorchVmapMode", "FuncTorchBatched", "FuncTorchBatchedDecomposition")
 _WILDCARD = re.compile(r"[*?[]")
 _COMPOSITE = "CompositeImplicitAutograd"
-"""For operators that are made of others; they can be called as such, past the other keys."""
+"""The key of operators that are composed of others. Such an operator can be called without passing the other keys."""
 
 
 class _RefusedOperators:
-    """The operators that are refused now, and what holds their kernels."""
+    """The operators that are refused now, and the libraries that hold the kernels which raise."""
 
     names: frozenset[str] = frozenset()
     libraries: Mapping[str, Any] = {}
@@ -35,7 +35,7 @@ class _RefusedOperators:
 
 @functools.cache
 def operators() -> Mapping[str, tuple[str, ...]]:
-    """Return the full names of torch's operators by their names without overload: "aten::lstm" has two."""
+    """Return the full names of torch's operators, by their names without overload. "aten::lstm" has two full names."""
     found: dict[str, tuple[str, ...]] = {}
     for full in torch._C._dispatch_get_all_op_names():
         name = full.partition(".")[0]
@@ -64,7 +64,7 @@ def matching(patterns: tuple[str, ...]) -> frozenset[str]:
 def _beginning_with(text: str) -> Iterator[str]:
     """Yield the operators whose names begin with this text.
 
-    The names are sorted, so that the others are not touched: a page that a worker touches is copied first.
+    The names are sorted, so that no others are read: a worker copies each page of memory whose objects it reads.
     """
     names = sorted_names()
     for index in range(bisect.bisect_left(names, text), len(names)):
@@ -81,7 +81,7 @@ def refuse(names: frozenset[str], kernel_of: Callable[[str], Kernel]) -> None:
     spaces = {name.partition("::")[0] for name in names}
     libraries = {space: torch._C._dispatch_library("IMPL", space, "", __file__, 0) for space in spaces}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says once that a kernel is replaced
+        warnings.simplefilter("ignore")  # torch warns once that a kernel is replaced
         for name in names:
             for full in operators()[name]:
                 _replace(libraries[name.partition("::")[0]], full, kernel_of(name))

@@ -1,20 +1,20 @@
-"""A pretended device: torch itself has these tensors elsewhere, and no second device is needed. Runs in the worker.
+"""Pretends a second device to torch on a machine that has none. Runs in the worker.
 
-A tensor of it is an ordinary tensor of torch's "meta" device, which has shapes and no numbers. Its storage carries the
-numbers, as a storage in main memory. While the device is on, a mode below autograd gets every operator: it hands the
-operator the numbers, and puts what comes back on the device. So no object of Python's has to keep a mark. A view shares
-its storage, and nn.Parameter, Variable, as_subclass, detach, torch.jit.script, vmap and autograd handle a tensor that
-really is elsewhere. Values can be read, so code whose shapes depend on them works.
+A tensor on this device is an ordinary tensor of torch's "meta" device, which has shapes and no numbers. Its storage
+refers to a second storage, in main memory, with the numbers. While the device is on, a mode below autograd gets every
+operator, runs it on the numbers, and puts the result on the device. So no Python object has to keep a mark. A view
+shares its storage, and nn.Parameter, Variable, as_subclass, detach, torch.jit.script, vmap and autograd handle a tensor
+that torch itself considers to be elsewhere. Values can be read, so code whose shapes depend on them works.
 
-An operator that gets tensors of both devices is refused in torch's words, except where CUDA allows it: single numbers
-in pointwise operators, indices, lengths of sequences, and copies. What torch decides by the name of the meta device
-before any operator runs is put right by a second mode (`_Functions`). Whatever cannot be followed raises CannotFollow.
+An operator that gets tensors of both devices is refused in torch's words, unless CUDA allows it (mixed_devices.py).
+Functions of torch that decide by the name of the meta device before any operator runs are corrected by a second mode
+(`_Functions`). What cannot be pretended raises CannotFollow.
 
-Other ways were tried. A mark in Python is lost wherever C++ makes the Python object. FakeTensorMode has no numbers, and
-its tensors have a class of their own. A backend of Python's (privateuse1) makes autograd start a thread, for which it
-is too late once a first gradient was computed on the CPU, and it moves no parameter in place.
+Three other designs do not work. A mark on the Python object is lost wherever C++ makes a new one. FakeTensorMode has no
+numbers, and its tensors have a class of their own. A backend written in Python (privateuse1) makes autograd start a
+thread, which fails once a first gradient was computed on the CPU, and it moves no parameter in place.
 
-It uses private parts of torch, and is tested with the versions in TESTED.
+This uses private parts of torch, and is tested with the versions in TESTED.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NUMBERS, _COUNTERPART = "_softmark_numbers", "_softmark_counterpart"
 
 
 class CannotFollow(Exception):
-    """The pretended device cannot do what code asks of it. This says nothing against the code."""
+    """Raised if the pretended device cannot do what code asks of it. The code may be right."""
 
 
 def put(tensor: torch.Tensor) -> torch.Tensor:
@@ -82,7 +82,7 @@ def fetch(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _counterpart(numbers: torch.UntypedStorage) -> torch.UntypedStorage:
-    """Return the storage on the device that has these numbers: one and the same for all views of them."""
+    """Return the storage on the device that has these numbers; all views of them share it."""
     known = getattr(numbers, _COUNTERPART, None)
     storage: torch.UntypedStorage | None = known() if known is not None else None
     if storage is None:
@@ -100,7 +100,7 @@ def _joined(storage: torch.UntypedStorage, numbers: torch.UntypedStorage) -> tor
 
 
 def _over(storage: torch.UntypedStorage, like: torch.Tensor) -> torch.Tensor:
-    """Return a tensor over a storage that is as `like` is over its own."""
+    """Return a tensor over this storage, with the shape, strides and offset of `like`."""
     made = torch.empty(0, dtype=like.dtype, device=storage.device)
     made.set_(storage, like.storage_offset(), like.size(), like.stride())
     if like.is_conj():
@@ -127,7 +127,7 @@ def _sparse(tensor: torch.Tensor, change: Callable[[torch.Tensor], torch.Tensor]
 
 @contextmanager
 def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
-    """Have the device inside this block, and these modules on it; afterwards they are as if nothing had been."""
+    """Have the device inside this block, with these modules on it. Afterwards the modules are as they were before."""
     children = (child for module in modules for child in module.modules())
     inner = [child for child in children if not isinstance(child, torch.jit.ScriptModule)]
     own = ((module.__dict__, module._parameters, module._buffers, module._modules) for module in inner)
@@ -158,7 +158,7 @@ def on(modules: Sequence[nn.Module] = ()) -> Iterator[None]:
 
 
 def _hides(error: BaseException | None, refused: RuntimeError) -> bool:
-    """Return whether an exception was raised for a refusal. TorchScript keeps the words of another for itself."""
+    """Return whether an exception was raised because of a refusal. TorchScript does not repeat the refusal's words."""
     if type(error) is RuntimeError and "TorchScript" in str(error):
         return True
     while error is not None and error is not refused:
@@ -184,19 +184,19 @@ def _do_not_move(module: nn.Module, *_: Any, **__: Any) -> None:
 
 
 def _reduced(tensor: torch.Tensor) -> Any:
-    """Return what copy.copy and pickle make the tensor of again."""
+    """Return a function and its arguments with which copy.copy and pickle rebuild the tensor."""
     if tensor.device == THERE:
         return put, (fetch(tensor),)
     return tensor.__reduce_ex__(pickle.DEFAULT_PROTOCOL)  # type: ignore[no-untyped-call]
 
 
 class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Gives operators the numbers of tensors that are elsewhere."""
+    """Runs operators on the numbers of tensors that are on the device."""
 
     generator: torch.Generator | None = None
-    """The generator that the function of Python's was given: C++ makes another object of it on the way here."""
+    """The generator that the Python function was given. What arrives here is another object, which C++ made of it."""
     refused: RuntimeError | None = None
-    """The last refusal. TorchScript keeps the words of an exception of Python's for itself."""
+    """The last refusal. TorchScript does not repeat the words of a Python exception."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -212,11 +212,11 @@ class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
         target = kwargs.get("device")
         if not (away or target == THERE or self.generator):
             return func(*args, **kwargs)
-        if _is_made_of_others(func):  # such an operator arrives from below autograd only
+        if _is_made_of_others(func):  # such an operator arrives here only from below autograd
             with self:
                 return func.decompose(*args, **kwargs)
         if func.is_view or func.overloadpacket is torch.ops.aten.set_:
-            return func(*args, **kwargs)  # what shares a storage shares its numbers
+            return func(*args, **kwargs)  # the result shares the storage, and so the numbers
         try:
             place = target or (device_of_result(func, args, kwargs, given) if away else HERE)
             require_generator(self.generator if kwargs.get("generator") is not None else None, place)
@@ -224,7 +224,7 @@ class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self.refused = error
             raise
         if func is torch.ops.aten._fused_sdp_choice.default:
-            return 0  # the formula: other choices are kernels of one device
+            return 0  # choice 0 is the formula; the others are kernels for one device only
         return _on_numbers(func, args, {**kwargs, "device": HERE} if target == THERE else kwargs, given, place)
 
 
@@ -245,7 +245,7 @@ def _on_numbers(
         for tensor, one in inside.values():
             _take_shape(tensor, one)
     if func is torch.ops.aten._pack_padded_sequence.default:
-        return put(value[0]), value[1]  # how many sequences there are at each step is counted on the CPU
+        return put(value[0]), value[1]  # torch keeps the number of sequences at each step on the CPU
     if place != THERE:
         return mapped(value, lambda one: originals.get(id(one), one))
     return mapped(value, lambda one: originals[id(one)] if id(one) in originals else put(one))
@@ -265,13 +265,13 @@ def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 class _Functions(TorchFunctionMode):
-    """Puts right what torch decides of a tensor of the meta device before any operator runs."""
+    """Corrects what torch decides by the name of the meta device before any operator runs."""
 
     def __init__(self, operators: _Operators) -> None:
         super().__init__()
         self._operators = operators
         self.moved: list[tuple[torch.Tensor, torch.Tensor]] = []
-        """Tensors that were moved in place, each with the tensor that has its place now."""
+        """Tensors that were moved in place, each with the tensor that it was swapped with."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -285,7 +285,7 @@ class _Functions(TorchFunctionMode):
         return func(*args, **kwargs)
 
     def _replace(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
-        """Set `tensor.data` to a tensor of the other device: any reference to the tensor sees it there."""
+        """Set `tensor.data` to a tensor of the other device; every reference to the tensor sees it moved."""
         if not tensor.is_leaf or nn.parameter.is_lazy(tensor):
             raise CannotFollow("a tensor that was computed, or has no shape yet, cannot be moved by its .data")
         moved = value.detach().requires_grad_(tensor.requires_grad)
@@ -299,7 +299,7 @@ class _Functions(TorchFunctionMode):
 
 
 def _from_data(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Make a tensor of lists, numbers or arrays in main memory, and move it then."""
+    """Make a tensor of lists, numbers or arrays in main memory, and then move it."""
     like = args[0] if func is torch.Tensor.new_tensor else None
     rest = args if like is None else args[1:]
     data = rest[0] if rest else kwargs.get("data", kwargs.get("obj"))
@@ -326,7 +326,7 @@ def _index(given: Any) -> Any:
 
 
 def _with_lengths(func: Any, scores: torch.Tensor, *given: Any, **named: Any) -> Any:
-    """Call a function that takes lengths of any device."""
+    """Call a function that takes lengths of any device, with the lengths on the device of the scores."""
     return func(scores, *mapped(given, lambda lengths: lengths.to(scores.device)), **named)
 
 
@@ -347,4 +347,4 @@ _OURS: dict[Any, Callable[..., Any]] = {
     torch.Tensor.is_meta.__get__: lambda func, tensor, *_: False,  # type: ignore[attr-defined]
     torch.Tensor.__format__: lambda func, tensor, *how: format(fetch(tensor), *how),
 }
-"""Functions that torch answers for the meta device, or makes no numbers there, before it asks any operator."""
+"""Functions that torch answers by the name of the meta device, or without numbers, before any operator runs."""

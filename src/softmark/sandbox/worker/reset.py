@@ -1,7 +1,7 @@
-"""Puts back what a student's code may have changed globally, before each test, inside the worker.
+"""Restores the global state that a student's code may have changed, before each test, inside the worker.
 
 This helps honest code (a default dtype set in part 1 must not spoil part 4), and is no wall. A test that fails in a
-worker that another part has used is judged again in a fresh one.
+worker which another part has used is run again in a fresh one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import torch
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The process's global state at the moment before the submission was loaded."""
+    """The global state of the process just before the submission was loaded."""
 
     directory: str
     environment: dict[str, str]
@@ -69,5 +69,5 @@ class Snapshot:
 
 
 def _entries() -> dict[Any, Any]:
-    """Return the environment as Python keeps it, in bytes: to decode it would take longer than all else here."""
+    """Return the environment as Python keeps it, in bytes. Decoding it would take longer than all the rest here."""
     return dict(getattr(os.environ, "_data", os.environ))

@@ -1,17 +1,17 @@
-"""Attack this machine from inside a worker, to find out what it can promise.
+"""Attacks this machine from inside a worker, to find out which isolation level it can promise.
 
-Kernels, containers and users differ, and no list of features says what really holds. So before anything is graded,
-softmark's own six attacks are made from inside a worker, through the real path a student's code takes:
+Kernels, containers and users differ, and no list of features tells which walls really hold. So before anything is
+graded, a worker makes six attacks of Softmark's own, on the same path that a student's code takes:
 
     read     open a file that only the trusted side's user may read
     environ  read the grader's environment (and memory map) through /proc
     signal   signal the grader
     socket   open a network connection
     write    create a file outside the scratch directory, where everybody may write
-    daemon   leave a process behind that has cut all ties (looked for after the worker's end)
+    daemon   leave a detached process behind (the trusted side looks for it after the worker's end)
 
-`run` runs in the worker and reports what it achieved; the trusted side believes it, since the code is our own and no
-submission has been loaded. A level holds if no attack it is meant to stop succeeded.
+`run` runs in the worker and reports which attacks succeeded. The trusted side believes the report, because the code is
+our own and no submission has been loaded. A level holds if all attacks that it is meant to stop have failed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ATTACKS = ("read", "environ", "signal", "socket", "write", "daemon")
 
 
 def run(request: SelfTest) -> dict[str, str]:
-    """Try each attack; return what was achieved, by name ("" for nothing)."""
+    """Try each attack, and return its success in words, by its name; "" if it failed."""
     tries: dict[str, Callable[[], str]] = {
         "read": lambda: _read(request.secret),
         "environ": lambda: _read(f"/proc/{request.grader}/environ") or _read(f"/proc/{request.grader}/maps"),
@@ -73,7 +73,7 @@ def _write(directory: str) -> str:
 
 
 def _leave_daemon() -> None:
-    """Leave a grandchild asleep for an hour, with nothing open and in a session of its own if that is to be had."""
+    """Leave a grandchild asleep for an hour, with nothing open, and in a session of its own if that is allowed."""
     if os.fork() == 0:
         with contextlib.suppress(PermissionError):
             os.setsid()

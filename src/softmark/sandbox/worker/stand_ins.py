@@ -1,15 +1,15 @@
-"""Put stand-ins in the place of a student's earlier functions and classes. Runs in the worker.
+"""Puts stand-ins in the place of a student's earlier functions and classes. Runs in the worker.
 
-A later part is judged once more as if the parts before it were right. A stand-in sends the arguments of a call to the
-trusted side, which answers with the reference, or refuses. The backward pass asks for gradients in the same way. No
-code of the reference comes here. Whatever a student's code does with a stand-in, the trusted side decides what it
-answers (grading/answering.py).
+They serve to run a later part once more as if the parts before it were right. A stand-in sends the arguments of a call
+to the trusted side, which answers with the reference, or refuses. The backward pass asks for gradients in the same way.
+No code of the reference comes here. Whatever a student's code does with a stand-in, the trusted side decides which
+questions it answers (grading/answering.py).
 
 A student's code may hold an earlier function under any name: an alias in another file, the default of an argument, a
 partial, an attribute of a class, a base class. All of these hold the same object. So the submission is loaded as it is,
 and then the object itself changes: a function gets other code, a class of modules other methods. Some objects cannot
-change (an object that can be called, a cached function). These are exchanged wherever an object of the submission
-refers to them. A name that is not defined becomes defined.
+change (an object that can be called, a cached function). These are replaced wherever an object of the submission refers
+to them. A name that is not defined becomes defined.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _Signature = Mapping[str, inspect.Parameter]
 
 
 class StandIns:
-    """Makes stand-ins, and asks for them. `exchange` sends what one asks and returns the answer."""
+    """Makes stand-ins, and asks the trusted side for them. `exchange` sends a question and returns the answer."""
 
     def __init__(self, exchange: Callable[[Ask], Answered]) -> None:
         self._exchange = exchange
@@ -46,9 +46,10 @@ class StandIns:
         """The device of the present call."""
 
     def put_into(self, module: ModuleType, wanted: Sequence[StandIn]) -> None:
-        """Put stand-ins in the place of these names of the submission, wherever its code holds what they name.
+        """Put stand-ins in the place of these functions and classes, under every name by which the submission has them.
 
-        What was there before the submission was loaded is frozen (`gc.freeze`). It is a library's, and stays as it is.
+        Objects that existed before the submission was loaded are frozen (`gc.freeze`). They belong to libraries, and
+        stay as they are.
         """
         holders = gc.get_objects()
         for stand_in in wanted:
@@ -60,7 +61,7 @@ class StandIns:
                 _exchange(own, asking, holders)
 
     def lent(self, name: str) -> Callable[..., Any]:
-        """Return a function that asks for one that the test has lent."""
+        """Return a function that asks the trusted side to call a function which the test has lent."""
 
         def asking(*args: Any, **kwargs: Any) -> Any:
             return self._value(name, args, kwargs)
@@ -68,7 +69,7 @@ class StandIns:
         return asking
 
     def ask(self, question: Ask) -> Any:
-        """Return the answer of the trusted side, or raise the exception that it tells."""
+        """Return the answer of the trusted side, or raise the exception that it names."""
         with self._turn:
             answer = self._exchange(question)
         if answer.raised:
@@ -76,7 +77,7 @@ class StandIns:
         return answer.value
 
     def _asking_function(self, wanted: StandIn, own: Any) -> Callable[..., Any]:
-        """Return a function that asks, called as the student's own or as the handout's."""
+        """Return a function that asks. It takes the student's own names of arguments, and the handout's."""
         signature = _signature(own)
 
         def asking(*args: Any, **kwargs: Any) -> Any:
@@ -85,7 +86,7 @@ class StandIns:
         return asking
 
     def _asking_class(self, wanted: StandIn, own: Any) -> type:
-        """Return a class of modules that asks for its parameters, and whose methods ask."""
+        """Return a class of modules that asks for its parameters, and whose methods ask for their answers."""
         signature = _signature(own)
 
         def __init__(module: Any, *args: Any, **kwargs: Any) -> None:
@@ -109,7 +110,7 @@ class StandIns:
         )
 
     def _value(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], method: str = "", of: Any = None) -> Any:
-        """Return what the reference answers, connected to the inputs for the backward pass."""
+        """Return the reference's answer, connected to the inputs for the backward pass."""
         state = {path: _get(of, path) for path in of._stands_for[2]} if of is not None else {}
         inputs = [list(args), kwargs, state]
         made = (*of._stands_for[:2], of.training) if of is not None else None
@@ -117,7 +118,7 @@ class StandIns:
         with torch._C._DisableTorchDispatch(), DisableTorchFunction():
             question = _Question(self, name, method, inputs, made)
             value = question.value()
-        torch.empty(0)  # the one operation that a stand-in counts as
+        torch.empty(0)  # so a stand-in counts as one operation
         leaves = tensors_in(value)
         if wanted and any(leaf.is_floating_point() for leaf in leaves):
             connected = iter(_Asking.apply(question, leaves, *wanted))  # type: ignore[no-untyped-call]
@@ -126,7 +127,7 @@ class StandIns:
 
 
 class _Question:
-    """The question for one call: its value, and later perhaps the gradients of its inputs."""
+    """A question for the value of one call, and later perhaps for the gradients of its inputs."""
 
     def __init__(self, stand_ins: StandIns, name: str, method: str, inputs: list[Any], made: Any) -> None:
         self._stand_ins, self._device = stand_ins, stand_ins.device
@@ -160,9 +161,9 @@ def _snapshot(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class _Asking(torch.autograd.Function):
-    """Connects the tensors of an answer to the inputs, whose gradients are asked for in the backward pass.
+    """Connects the tensors of an answer to the inputs. The backward pass asks for the gradients of the inputs.
 
-    A second derivative would have to be asked for, too; it raises an error.
+    A second derivative raises an error, because stand-ins cannot ask for one.
     """
 
     @staticmethod
@@ -190,7 +191,7 @@ def _signature(own: Any) -> _Signature:
 def _in_the_handouts_names(
     wanted: StandIn, own: _Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return a call as the handout has it. A student may have renamed an argument, or given it a default."""
+    """Return the arguments of a call by the handout's names. A student may have renamed one, or given it a default."""
     names = list(own)[: len(wanted.takes)]
     handouts = dict(zip(names, wanted.takes, strict=False))
     kwargs = {name if name in wanted.takes else handouts.get(name, name): value for name, value in kwargs.items()}
@@ -201,9 +202,9 @@ def _in_the_handouts_names(
 
 
 def _changed(own: Any, asking: Any) -> bool:
-    """Give a function of the student's another's code, or a class of modules its methods; return whether it could be.
+    """Give a student's function the code of `asking`, or a class of modules its methods; return whether that worked.
 
-    What a class overrides of nn.Module goes. Its other attributes stay.
+    Methods of nn.Module that the class overrides are removed. Its other attributes stay.
     """
     if type(own) is FunctionType and type(asking) is FunctionType:
         gates.replace_code(own, asking)
@@ -224,7 +225,7 @@ def _changed(own: Any, asking: Any) -> bool:
 
 
 def _set(module: nn.Module, path: str, tensor: torch.Tensor) -> None:
-    """Set a parameter or a buffer by its path; modules on the way are made."""
+    """Set a parameter or a buffer by its path; make the modules on the way."""
     *way, name = path.split(".")
     for step in way:
         if not hasattr(module, step):
@@ -244,7 +245,7 @@ def _get(module: Any, path: str) -> torch.Tensor:
 
 
 def _exchange(before: Any, after: Any, holders: Sequence[Any]) -> None:
-    """Put another object in the place of one of the submission, wherever one of these refers to it."""
+    """Replace an object of the submission by another one, wherever one of `holders` refers to it."""
     for holder in holders:
         if type(holder) is dict:
             holder.update({key: after for key, value in list(holder.items()) if value is before})
@@ -261,7 +262,7 @@ def _exchange(before: Any, after: Any, holders: Sequence[Any]) -> None:
             holder.__setstate__(state)  # type: ignore[attr-defined]
         elif type(holder) is CellType and _content(holder) is before:
             holder.cell_contents = after
-        else:  # an instance may keep its attributes without a dictionary until one asks
+        else:  # an instance: Python makes its dictionary of attributes only when it is asked for
             attributes = _attributes(holder)
             attributes.update({key: after for key, value in list(attributes.items()) if value is before})
 

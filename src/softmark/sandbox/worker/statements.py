@@ -1,10 +1,10 @@
-"""Finds the statements of a notebook that define something, and what each of them sets and needs. Runs in the worker.
+"""Finds the statements of a notebook that define something, and the names that each sets and needs. Runs in the worker.
 
-A notebook is a lab book: there are experiments, plots, prints and training runs between the definitions. Grading needs
-its imports, functions and classes, and the assignments that one of these needs. A constant that a function uses must be
-there, and a training run must not be repeated. So an assignment is run if its name is needed, directly or through
-another one, and if its value takes no long time. The value may call no function of the notebook's own that loops, and
-nothing of an object that was made with something of the notebook's own. (To make such an object is allowed.)
+A notebook has experiments, plots, prints and training runs between its definitions. Grading needs its imports, its
+functions and classes, and the assignments that these need. A constant that a function uses must be there, and a
+training run must not be repeated. So an assignment is run if its name is needed, directly or through another
+assignment, and if its value is quick to compute. The value may not call a function of the notebook that loops, nor a
+method of an object that was made with the notebook's own functions or classes. It may make such an object.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class Statement:
     code: CodeType
     sets: frozenset[str]
     needs: frozenset[str]
-    """Names that must be there when it is run."""
+    """Names that must be defined when the statement is run."""
     uses: frozenset[str]
-    """Names that must be there when a function that it defines is called."""
+    """Names that must be defined when a function that the statement defines is called."""
     defines: bool
-    """True if it is run without being needed."""
+    """True if the statement is run even if no other one needs it."""
     decorated: bool
 
 
 class NotebookNames:
-    """The names of the notebook's own things, and which of them may take hours when they are called."""
+    """The names of the notebook's own functions, classes and objects, and which of them may take hours when called."""
 
     def __init__(self, statements: Iterable[ast.stmt]) -> None:
         inner = [part for statement in statements for part in _nested(statement)]
@@ -51,13 +51,13 @@ class NotebookNames:
         self._own = self.classes | {node.name for node in functions}
         looping = _looping([*functions, *classes])
         self._busy = looping & {node.name for node in functions}
-        """Names that are not to be called: functions that loop, and things that were made with the notebook's own."""
+        """Names that must not be called: functions that loop, and objects made with the notebook's own functions."""
         for node in inner:
             if isinstance(node, _ASSIGNMENTS) and node.value is not None:
                 self._note_made(_stored(node), node.value)
 
     def may_run(self, expression: ast.expr | None) -> bool:
-        """Return whether nothing in it may take long, as far as the code shows."""
+        """Return whether the expression is quick to compute, as far as the code shows."""
         return expression is None or all(self._is_harmless(node) for node in _evaluated(expression))
 
     def _note_made(self, names: set[str], value: ast.expr) -> None:
@@ -77,7 +77,7 @@ class NotebookNames:
 
 
 def trimmed(node: ast.stmt, own: NotebookNames) -> ast.stmt | None:
-    """Return the statement without what only does something; None if nothing is left of it."""
+    """Return the statement without the parts that define nothing; None if nothing is left of it."""
     if isinstance(node, _DEFINITIONS):
         return node
     if isinstance(node, _ASSIGNMENTS):
@@ -98,7 +98,7 @@ def trimmed(node: ast.stmt, own: NotebookNames) -> ast.stmt | None:
 
 
 def compiled(cell: int, node: ast.stmt, file: str, flags: int, own: NotebookNames) -> Statement:
-    """Compile a statement; raise SyntaxError for what only a compiler sees (a `return` outside a function)."""
+    """Compile a statement; raise SyntaxError for errors that the parser misses (a `return` outside a function)."""
     code = compile(ast.Module([node], []), file, "exec", flags, dont_inherit=True)
     needs, uses = _names(code)
     inner = list(_nested(node))
@@ -133,7 +133,7 @@ def what_is_needed(statements: list[Statement], wanted: frozenset[str]) -> tuple
 
 
 def left_out(node: ast.stmt) -> tuple[set[str], set[str]]:
-    """Return the names that a statement would have set, and those whose things it would have changed."""
+    """Return the names that a statement would have set, and the names of objects that it would have changed."""
     return _stored(node), {root for part in _nested(node) for root in _changed(part)}
 
 
@@ -201,7 +201,7 @@ def _stored(node: ast.AST) -> set[str]:
 
 
 def _changed(node: ast.stmt) -> set[str]:
-    """Return the names in `name.attribute = …` and `name[key] = …`: their things are changed."""
+    """Return the names in `name.attribute = …` and `name[key] = …`: the statement changes their objects."""
     if not isinstance(node, _ASSIGNMENTS):
         return set()
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]

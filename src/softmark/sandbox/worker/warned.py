@@ -1,7 +1,7 @@
-"""Warnings that torch raises while a student's function is watched: they belong to the student's line.
+"""Shows warnings that torch raises while a student's function is watched, with the student's line.
 
-Whatever watches torch calls (forbidden.py, pretended.py, the counting of operations) stands between the student's
-line and torch, and the interpreter takes the nearest line of Python for the one that is warned of.
+The modules that watch calls of torch (forbidden.py, pretended.py, the counting of operations) stand between the
+student's line and torch. The interpreter would show the nearest line of Python, which is a line of theirs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BETWEEN = (_OURS, str(Path(torch.__file__).parent))
 
 @contextmanager
 def at_the_students_line() -> Iterator[None]:
-    """Show warnings that point into the sandbox for the student's line that led there."""
+    """Show a warning that points into the sandbox with the student's line that led there instead."""
     shown = warnings.showwarning
 
     def show(
@@ -47,7 +47,7 @@ def at_the_students_line() -> Iterator[None]:
 
 
 def _caller(frame: FrameType | None) -> FrameType | None:
-    """Return the frame behind the one that watches and behind those of torch."""
+    """Return the nearest frame that called a watching module and is neither a frame of the sandbox nor of torch."""
     seen = False
     while frame is not None:
         file = frame.f_code.co_filename
