@@ -84,7 +84,7 @@ class TestCheck:
             f"@pytest.mark.parametrize('n', {order})\ndef test_mask(student, n):\n    student.causal_mask(n).sum()\n"
         )
         shown = " ".join(check(folder).stdout.split())
-        assert "what your code returned does not fit what this test does with it" in shown
+        assert "this test cannot use the answer of your code" in shown
         assert "✗ 7" in shown
 
     def test_mistake(self, folder: Path) -> None:
