@@ -24,7 +24,7 @@ def test_softmax_loss(student, N, C):
 
 
 @number("3.9")
-@weight(0.75)
+@weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=name_of)
 @pytest.mark.parametrize("level", [100, 1000])

@@ -49,7 +49,9 @@ def test_squared_loss_behaviour(student):
         agree(student.squared_loss, ref.squared_loss, *draw_pair(shape, dtype=torch.float32))
     for shape in (5,), (6, 4):
         well_behaved(student.squared_loss, ref.squared_loss, *draw_pair(shape))
-        agree_at_extremes(student.squared_loss, ref.squared_loss, *draw_pair(shape))
+        y_pred, y = draw_pair(shape)
+        agree_at_extremes(student.squared_loss, ref.squared_loss, y_pred, y)
+        gradients_agree(student.squared_loss, ref.squared_loss, 40 * y_pred, y)
     y_pred, y = draw_pair((6, 4))
     others = draw_pair((7, 5)), draw_pair((3,)), draw_pair((8,)), draw_pair((2, 2))
     agree_in_turn(student.squared_loss, ref.squared_loss, (y_pred, y), *others, (40 * y_pred, y), (y, y))
