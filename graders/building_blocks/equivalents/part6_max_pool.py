@@ -43,7 +43,7 @@ def rows_first(X, size):
 
 
 @equivalent(ref.max_pool)
-def columns_of_patches(X, size):
+def unfolded_patches(X, size):
     *batch, h, w, n = X.shape
     columns = F.unfold(X.reshape(-1, h, w, n).permute(0, 3, 1, 2), size, stride=size)
     largest = columns.reshape(columns.shape[0], n, size * size, -1).amax(dim=2)
