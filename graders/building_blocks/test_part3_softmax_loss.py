@@ -8,7 +8,7 @@ from graders.building_blocks.inputs import BOTH_DTYPES, draw_examples, name_of
 from reference import building_blocks as ref
 from softmark import agree, agree_at_extremes, agree_in_turn, draw, draw_integers, gradients_agree, raises, well_behaved
 
-SIZES = [(6, 4), (3, 5), (4, 4), (1, 3), (5, 1), (1, 1), (7, 2), (100, 3), (2, 33)]
+SIZES = [(6, 4), (3, 5), (4, 4), (1, 3), (5, 1), (1, 1), (7, 2), (40, 3), (2, 33)]
 DIFFERENT = [(5, 1), (4,), (6,), (1,), (1, 5), (5, 3), ()]
 
 
@@ -27,15 +27,16 @@ def test_softmax_loss(student, N, C):
 @weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=name_of)
-@pytest.mark.parametrize("level", [100, 1000])
+@pytest.mark.parametrize("level", [150, 990])
 def test_softmax_loss_far_out(student, level, dtype):
     """The loss and its gradient at logits far out, up to ±1000, each example at a height of its own"""
-    logits, y = draw_examples(5, 4, dtype)
-    heights = level * torch.tensor([1, -1, 1, 0, 0.9], dtype=dtype).unsqueeze(-1).repeat(1, 4)
-    heights[2, 2:] = -level
-    for shift in heights, -heights, heights[:2].repeat(3, 1)[:5]:
-        agree(student.softmax_loss, ref.softmax_loss, logits + shift, y)
-        gradients_agree(student.softmax_loss, ref.softmax_loss, logits + shift, y)
+    logits, y = draw_examples(100, 6, dtype)  # most examples are ordinary: many large numbers would hide small slips
+    heights = torch.zeros(100, 6, dtype=dtype)
+    heights[2], heights[9], y[17] = level, -level, 0
+    heights[17] = level * torch.tensor([-1, 0.5, 1, -0.5, 0, -0.2], dtype=dtype)
+    for far_out in heights, heights.clamp(max=0), -heights:
+        agree(student.softmax_loss, ref.softmax_loss, logits + far_out, y)
+        gradients_agree(student.softmax_loss, ref.softmax_loss, logits + far_out, y)
 
 
 @number("3.10")
@@ -65,6 +66,6 @@ def test_softmax_loss_behaviour(student):
         agree(student.softmax_loss, ref.softmax_loss, *draw_examples(N, C, torch.float32))
     logits, y = draw_examples(6, 4)
     well_behaved(student.softmax_loss, ref.softmax_loss, logits, y)
-    agree_at_extremes(student.softmax_loss, ref.softmax_loss, logits, y)
+    agree_at_extremes(student.softmax_loss, ref.softmax_loss, logits / logits.abs().max(), y)
     calls = (logits, y), draw_examples(9, 7), draw_examples(3, 2), (logits, (y + 1) % 4), (40 * logits, y)
     agree_in_turn(student.softmax_loss, ref.softmax_loss, *calls)

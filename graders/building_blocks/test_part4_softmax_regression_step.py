@@ -12,9 +12,9 @@ SIZES = [(5, 3, 4), (3, 6, 2), (7, 2, 5), (4, 4, 4), (3, 3, 5), (3, 5, 3), (5, 3
 
 
 def draw_problem(N, d, C, dtype=torch.float64):
-    """Draw X, y, W and b."""
+    """Draw X, y, W and b. No class has all the probability, so that no gradient vanishes."""
     X, W, b = draw("N d", "C d", "C", N=N, d=d, C=C, dtype=dtype)
-    return X, draw_examples(N, C)[1], W, b
+    return X, draw_examples(N, C)[1], W / (2 * d**0.5), b / 2
 
 
 def autograd_step(X, y, W, b, lr, decay):
@@ -71,9 +71,9 @@ def test_decay(student, lr, decay):
 def test_step_far_out(student, dtype):
     """A step at logits as large as ±1000"""
     X, y, W, b = draw_problem(5, 3, 4, dtype)
-    for far in (X, y, W, 1000 * b), (300 * X, y, W, b), (X, y, 300 * W, b):
-        agree(student.softmax_regression_step, ref.softmax_regression_step, *far, 0.5, 0.1)
-        agree(student.softmax_regression_step, ref.softmax_regression_step, *far, 0.5, 0.0)
+    for scale in (300, 2000):
+        agree(student.softmax_regression_step, ref.softmax_regression_step, scale * X, y, W, b, 0.5, 0.0)
+        agree(student.softmax_regression_step, ref.softmax_regression_step, scale * X, y, W, b, 0.1, 0.0)
 
 
 @number("4.5")

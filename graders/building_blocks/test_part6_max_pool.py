@@ -29,6 +29,7 @@ def test_whole_patches(student, h, w, n, size):
     X = draw_picture(h, w, n)
     for numbers in X, -X.abs(), X.abs():
         check_pool(student, numbers, size)
+    check_pool(student, draw_picture(2, 4, n), 2)
 
 
 @number("6.2")

@@ -17,6 +17,7 @@ STACKS += [([5, 3, 4], [3, 1, 2]), ([1], [9]), ([2], [1]), ([4] * 12, [2**layer 
 def test_receptive_field(student, kernels, dilations):
     """The number of tokens that one output sees"""
     agree(student.receptive_field, ref.receptive_field, kernels, dilations)
+    agree(student.receptive_field, ref.receptive_field, [*kernels, 6], [*dilations, 3])
 
 
 @number("7.7")
