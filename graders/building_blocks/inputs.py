@@ -15,7 +15,7 @@ def name_of(value):
 
 
 def draw_examples(N, C, dtype=torch.float64):
-    """Draw logits and the right classes, whose logits are a little higher. Each class is right somewhere, if N allows."""
+    """Draw logits and the right classes, whose logits are a little higher. Each class is right somewhere."""
     y = draw_integers(0, C, "N", N=N)
     y[: min(N, C)] = torch.randperm(C, generator=torch.Generator().manual_seed(N))[:N]
     return draw("N C", N=N, C=C, dtype=dtype) + torch.nn.functional.one_hot(y, C), y

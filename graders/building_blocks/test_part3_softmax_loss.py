@@ -34,7 +34,7 @@ def test_softmax_loss_far_out(student, level, dtype):
     heights = torch.zeros(100, 6, dtype=dtype)
     heights[2], heights[9], y[17] = level, -level, 0
     heights[17] = level * torch.tensor([-1, 0.5, 1, -0.5, 0, -0.2], dtype=dtype)
-    for far_out in heights, heights.clamp(max=0), -heights:
+    for far_out in heights.clamp(max=0), heights, -heights:
         agree(student.softmax_loss, ref.softmax_loss, logits + far_out, y)
         gradients_agree(student.softmax_loss, ref.softmax_loss, logits + far_out, y)
 
