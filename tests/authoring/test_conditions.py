@@ -118,6 +118,20 @@ class TestSpoil:
             answers.append(torch.equal(scope["attend"](torch.ones(5, 6), 2), right))
         assert answers == [True, False, True]
 
+    def test_of_plain_numbers(self) -> None:
+        """An answer that is no tensor is off, too, and keeps its type."""
+        calls = [(3, 4), (2, 4)]
+        for right in (7, True, 0.5):
+            scope: dict[str, Any] = {"count": lambda n, m, right=right: right}
+            scope["count"].__name__ = "count"
+            target = ObservedFunction(dict(scope), "count")
+            seen = seen_in([facts_of(target, None, {}, call, {}) for call in calls])
+            spoil(scope, "count", "n is odd", seen)
+            wrong, same = scope["count"](3, 4), scope["count"](2, 4)
+            assert type(wrong) is type(same) is type(right)
+            assert wrong != right
+            assert same == right
+
     def test_of_gradients(self) -> None:
         """The answer stays what it is."""
         _, seen = calls_of((torch.ones(5, 6), 2))

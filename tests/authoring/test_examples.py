@@ -78,6 +78,14 @@ class TestData:
         """What is written down is read again with type, dtype and nesting."""
         agree(from_data(json.loads(json.dumps(to_data(value)))), value)
 
+    def test_lends_a_function_of_torch(self) -> None:
+        """A function of torch is written by its name; any other one has no form in the file."""
+        data = json.loads(json.dumps(to_data(torch.tanh)))
+        assert data == {"function": "tanh"}
+        agree(from_data(data)(S), torch.tanh(S))
+        with pytest.raises(NoData):
+            to_data(lambda x: x)
+
     def test_holds_what_json_cannot(self) -> None:
         """NaN and infinity in a wrong answer are written as texts."""
         data = to_data(torch.tensor([math.nan, math.inf, -math.inf, 1.0]))

@@ -156,6 +156,12 @@ class TestDrawnCalls:
         assert all(int(call.args[3].max()) < call.kwargs["n"] for call in calls)
         assert {call.args[0].dtype for call in calls} == {torch.float64, torch.float32}
 
+    def test_a_function_that_the_test_lends(self) -> None:
+        """Its place is taken by an elementwise function of torch."""
+        form = form_of(None, {}, (torch.randn(5, 3), lambda x: 2 * x), {})
+        (call,) = islice(CallSource([form], 1).calls(), 1)
+        assert call.args[1] is torch.tanh
+
     def test_the_same_seed_draws_the_same(self) -> None:
         form = form_of(None, {}, (torch.randn(5, 3),), {})
         first, second = (list(islice(CallSource([form], 1).calls(), 20)) for _ in range(2))

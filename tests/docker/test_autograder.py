@@ -24,6 +24,7 @@ from tests.support.autograder import ROOT, SOFTMARK, valid_results
 HOMEWORKS = homework_names(ROOT)
 WRONG = {
     "attention_scores": "mixed",
+    "building_blocks": "probabilities",
     "lstm_gates": "gate_order",
     "multi_head": "full_width",
     "positional_encoding": "halves",

@@ -206,6 +206,13 @@ class TestRefusals:
         with pytest.raises(ConfigError, match="the same edit stands at"):
             load(one + WORDS + two + WORDS)
 
+    def test_same_text_at_two_places(self, load) -> None:
+        """The same text put in at two places makes two programs, also if the old texts begin alike."""
+        first, second = ('[[double]]\nedit = "x + x → - x + x"', '[[double]]\nedit = "x + x → x + - x"')
+        assert len(load(first + WORDS + second + WORDS)) == 2
+        with pytest.raises(ConfigError, match="the same edit stands at"):
+            load(second + WORDS + second.replace("x + x →", "+ x →").replace("→ x + - x", "→ + - x") + WORDS)
+
     def test_no_words(self, load) -> None:
         """An entry without a sentence for the student is no named mistake."""
         with pytest.raises(ConfigError, match=r"part1\.toml:3: says is empty: name the mistake in one sentence"):

@@ -23,6 +23,12 @@ EXPECTED = {
     "attention_scores/no_root": ("246", "You divide by d_k itself"),
     "attention_scores/reads_files": ("", "there is no such file while grading"),
     "attention_scores/syntax_error": ("", "was never closed"),
+    "building_blocks/flipped": ("2346", "You flip the kernel"),
+    "building_blocks/good": ("1234567", ""),
+    "building_blocks/library": ("1246", "torch.nn.functional.cross_entropy, which is not allowed"),
+    "building_blocks/probabilities": ("1256", "You let the bias decay"),
+    "building_blocks/searches": ("", "imports something that is not available here"),
+    "building_blocks/syntax_error": ("", "is not indented"),
     "lstm_gates/always_equal": ("", "a subclass of torch.Tensor"),
     "lstm_gates/forgetful": ("2", "You left out the forget gate"),
     "lstm_gates/gate_order": ("1345", "You read the blocks in the order i, f, o, g"),
@@ -55,10 +61,10 @@ def graded(request: pytest.FixtureRequest) -> Iterator[tuple[str, Callable[[Path
     """The name of a homework, and what grades a file as it; one engine for the whole class."""
     name = request.param
     homework = load_homework(name, ROOT)
-    file = homework.file
     with LocalEngine(GradingSpec.of(homework, STRONGEST)) as engine:
 
         def grade(path: Path) -> Result:
+            file = Path(homework.file).with_suffix(path.suffix).name  # a sample may be a notebook
             return engine.submit(
                 Job(Submission(id=path.stem), SubmittedFiles(file, {file: path.read_bytes()}))
             ).result()

@@ -291,6 +291,8 @@ def _with_other_gradients(answer: Any, inputs: Sequence[torch.Tensor], off: floa
 def _moved(answer: Any, move: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     if isinstance(answer, torch.Tensor):
         return move(answer)
+    if isinstance(answer, bool | int | float):
+        return move(torch.tensor(answer, dtype=torch.float64 if isinstance(answer, float) else None)).item()
     if isinstance(answer, list | tuple):
         return type(answer)(_moved(inner, move) for inner in answer)
     if isinstance(answer, dict):

@@ -136,6 +136,8 @@ class _Numbers:
         for kind in (list, tuple):
             if kind.__name__ in form:
                 return kind(self.of(inner) for inner in form[kind.__name__])
+        if "function" in form:
+            return getattr(torch, form["function"])
         value = form["plain"]
         return self._size(value) if type(value) is int else value
 

@@ -52,7 +52,10 @@ class ExampleCall:
 
 
 def example(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ExampleCall:
-    """Return a worked example: a call of a reference function with small inputs."""
+    """Return a worked example: a call of a reference function with small inputs.
+
+    An argument may be a function of torch, such as `torch.tanh`; it is lent to the student's function.
+    """
     return ExampleCall(function, args, kwargs)
 
 

@@ -41,7 +41,7 @@ def _constant(value):
         return torch.full_like(value, True if value.dtype is torch.bool else 0.5)
     if isinstance(value, (tuple, list)):
         return type(value)(_constant(item) for item in value)
-    return value
+    return type(value)(1) if isinstance(value, (bool, int, float)) else value
 """
 
 _CONSTANT_FUNCTION = """

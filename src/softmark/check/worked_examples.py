@@ -5,6 +5,7 @@ A student's own machine has no reference, so the answers come along as numbers. 
     nested lists of numbers      a tensor; whole numbers are int64, others float64, true and false bool
     {"tuple": [...]}             a tuple or a list
     {"dict": {...}}              a dictionary with texts as keys
+    {"function": "tanh"}         a function of torch, which is lent to the student's function
     null, true, 3, 0.5           themselves
 
 A number in a list that is not finite is written as a text: "nan", "inf" or "-inf". JSON has no other way.
@@ -24,13 +25,15 @@ from softmark.check.public_tests import EXAMPLES, Handout
 from softmark.records.errors import ConfigError
 from softmark.records.verdict import Cause, Failed
 from softmark.verdict.agree import agree
-from softmark.verdict.callee import ask
+from softmark.verdict.callee import ask, lend
 from softmark.verdict.compare import agrees
 from softmark.verdict.expected import Expected, stated
 from softmark.verdict.naming import NAMEABLE
 
 DIGITS = 7
 """Significant digits of an answer: a hundred times finer than any tolerance, and the same on every machine."""
+_CALLS = 1000
+"""How often one call of a student's function may use a function that it is lent."""
 
 
 class NoData(ValueError):
@@ -122,6 +125,9 @@ def to_data(value: Any) -> Any:
         return {"tuple": [to_data(item) for item in value]}
     if isinstance(value, dict) and all(type(key) is str for key in value):
         return {"dict": {key: to_data(item) for key, item in value.items()}}
+    name = getattr(value, "__name__", "")
+    if callable(value) and value is getattr(torch, name, None):
+        return {"function": name}
     raise NoData(f"a {type(value).__name__} cannot be written down")
 
 
@@ -133,6 +139,8 @@ def from_data(data: Any) -> Any:
         return torch.tensor(numbers, dtype=torch.float64 if floating else None)
     if isinstance(data, dict) and "tuple" in data:
         return tuple(from_data(item) for item in data["tuple"])
+    if isinstance(data, dict) and "function" in data:
+        return lend(getattr(torch, data["function"]), calls=_CALLS)
     if isinstance(data, dict):
         return {key: from_data(item) for key, item in data["dict"].items()}
     return _plain(data)

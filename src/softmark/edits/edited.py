@@ -122,9 +122,9 @@ def _narrowed(definition: SourceDefinition, place: ChangedPlace) -> tuple[int, i
     new = list(words_of(place.new))
     while old and new and old[0].text == new[0]:
         old, new = old[1:], new[1:]
+    start = old[0].start if old else place.end  # also of text that is put in before a token that stays
     while old and new and old[-1].text == new[-1]:
         old, new = old[:-1], new[:-1]
-    start = old[0].start if old else place.start
     return start, old[-1].end if old else start, tuple(new)
 
 
