@@ -156,7 +156,7 @@ class TestText:
 
 
 class TestReferences:
-    """The mutants of the five homeworks."""
+    """The mutants of the homeworks."""
 
     @pytest.mark.parametrize("name", HOMEWORKS)
     def test_are_many_and_the_same_each_time(self, name: str) -> None:
