@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 from typing import Any
 
 import pytest
 
 from softmark.engines import server
-from softmark.engines.processes import EngineProcess, Examined, examine_machine
+from softmark.engines.messages import Progress, send
+from softmark.engines.processes import EngineProcess, Examined, Lane, examine_machine
 from softmark.engines.protocol import EngineError
+from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import UsageError
 from softmark.records.limits import Level
+from softmark.records.result import Result, Status, Submission
 from softmark.sandbox.isolation import LevelCheck
 from softmark.sandbox.machine import Machine
+from tests.support.results import graded, second_zero
 
 
 class TestIsolation:
@@ -54,6 +60,26 @@ class TestIsolation:
         """`softmark doctor` compares the level that was asked for with the one that the machine reaches."""
         fields: dict[str, Any] = dict.fromkeys(Machine.__struct_fields__)
         assert Examined(Machine(**{**fields, "level": reached}), asked).enough == enough
+
+
+class TestEndOfAJudge:
+    """A judge that ends in the midst of a submission."""
+
+    @pytest.mark.parametrize("so_far", [(), (second_zero(),), (second_zero(), graded())], ids=["0", "1", "2"])
+    def test_keeps_what_was_graded_until_then(self, so_far: tuple[Result, ...]) -> None:
+        """The error has the last result on the way, as one that is no mark, and what did not return."""
+        replies = io.BytesIO()
+        for result in so_far:
+            send(replies, Progress(result))
+        replies.seek(0)
+        lane = Lane(io.BytesIO(), replies, lambda: EngineError("it ended", endless="the hidden test a"))
+        seen: list[Result] = []
+        with pytest.raises(EngineError, match="it ended") as broken:
+            lane.grade(Job(Submission(), SubmittedFiles()), seen.append)
+        kept, last = broken.value.result, so_far[-1] if so_far else None
+        assert (seen, broken.value.endless) == ([*so_far], "the hidden test a")
+        assert (kept and kept.tests) == (last and last.tests)
+        assert kept is None or (kept.status, kept.staff_notes[-1]) == (Status.GRADER_ERROR, "it ended")
 
 
 class TestProcesses:

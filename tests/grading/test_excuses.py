@@ -251,6 +251,13 @@ class TestSameSlip:
         assert named(result, "test_two_conduct").same_slip_as == ("1",)
         assert not given(result)
 
+    def test_two_slips_are_paid_for_once(self, course: Path, place: Sandbox) -> None:
+        """Part 3 repeats the slip of part 1 and that of part 2 in one line: both have cost their marks."""
+        spoilt = "def one(x):\n    return 3 * x\ndef two(x):\n    return one(x) - 1\n"
+        [result] = grade(course, place, f"{spoilt}def three(x):\n    return (3 * x - 1) ** 2\n")
+        assert lost(result) == [*OWN, "2.1", "2.2"]
+        assert named(result, "test_three").same_slip_as == ("1", "2")
+
     def test_another_slip_is_paid_for(self, course: Path, place: Sandbox) -> None:
         """Part 2 halves where part 1 tripled; and a mistake that has no name is nobody's slip."""
         for line in ("x / 2 + 1", "4 * x + 1"):

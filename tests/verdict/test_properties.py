@@ -86,10 +86,11 @@ class TestPermutationEquivariant:
         permutation_equivariant(InProcess(ref.attention), *draw("n d", "m d", "m d", n=5, m=6, d=3), permute=(0,))
         permutation_equivariant(InProcess(lambda X: X.cos()), draw("n d", n=5, d=4), axis=0)
 
+    @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
     @pytest.mark.parametrize("wrong", [causal_attention, lambda X: X.cumsum(-2), lambda X: X.flip(-2) + X])
-    def test_fails(self, wrong):
-        """What depends on the order is found."""
-        verdict = failure(permutation_equivariant, InProcess(wrong), draw("n d", n=5, d=4))
+    def test_fails(self, wrong, dtype):
+        """What depends on the order is found, in half precision, too."""
+        verdict = failure(permutation_equivariant, InProcess(wrong), draw("n d", n=5, d=4).to(dtype))
         assert verdict.fact == "permuting the tokens of the input does not permute the output in the same way"
 
     def test_short_sequences(self):
