@@ -16,6 +16,7 @@ from softmark.verdict import (
     ops_independent_of,
     raises,
     repeatable,
+    uses_weights,
     works_on_meta,
 )
 from tests.support import lecture as ref
@@ -209,6 +210,38 @@ class TestOpsIndependentOf:
             ops_independent_of, "the number of tokens", InProcess(loop), (torch.ones(4, 3),), (torch.ones(8, 3),)
         )
         assert verdict.fact.startswith("the number of tensor operations grows with the number of tokens: from ")
+
+
+class OwnModule(InProcess):
+    """A student's module, whose parameters can be read and set."""
+
+    def parameters(self):
+        return {name: weight.detach().clone() for name, weight in self.function.named_parameters()}
+
+    def load_state_dict(self, state):
+        self.function.load_state_dict(state)
+
+
+class TestUsesWeights:
+    """The output of a module depends on its parameters."""
+
+    @pytest.mark.parametrize("start", [0.0, 0.3, 1e38, float("inf"), float("nan")])
+    def test_holds(self, start):
+        """The parameters of a new module may hold any numbers, as those of torch.empty do."""
+        layer = torch.nn.Linear(3, 2)
+        for weight in layer.parameters():
+            torch.nn.init.constant_(weight, start)
+        uses_weights(OwnModule(layer), draw("n d", n=4, d=3))
+
+    def test_fails(self):
+        """A module that leaves its parameters alone."""
+
+        class Unused(torch.nn.Linear):
+            def forward(self, x):
+                return 2 * x
+
+        verdict = failure(uses_weights, OwnModule(Unused(3, 2), "Unused"), draw("n d", n=4, d=3))
+        assert verdict.fact == "Unused: the output stays the same when the parameters change"
 
 
 class TestRaises:

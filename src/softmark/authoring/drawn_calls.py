@@ -15,7 +15,7 @@ import torch
 
 from softmark.authoring.facts import Facts
 
-_SIZES = (1, 2, 3, 4, 5, 7, 9, 11)
+_SIZES = (1, 2, 3, 4, 5, 7)
 _LARGE = 100.0
 
 

@@ -119,13 +119,21 @@ def raises(exception: type[Exception], got: StudentCallable, *args: Any, **kwarg
 
 
 def uses_weights(own: StudentModule, *args: Any) -> None:
-    """Raise `Failed` if the module's output stays the same with other parameters. Inputs are cast to their dtype."""
-    parameters = own.parameters()
+    """Raise `Failed` if the module's output stays the same with other parameters. Inputs are cast to their dtype.
+
+    Parameters of a new module that are not initialised hold any numbers, so they are brought to the range from -1 to 1.
+    """
+    parameters = {name: _within_one(value) for name, value in own.parameters().items()}
     dtype = next((value.dtype for value in parameters.values()), torch.float32)
     inputs = map_tensors(args, lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+    own.load_state_dict(parameters)
     before = ask(own, inputs, {}).value
     own.load_state_dict({name: value + 0.1 for name, value in parameters.items()})
     _require_other(own, before, ask(own, inputs, {}).value, "the parameters change")
+
+
+def _within_one(value: torch.Tensor) -> torch.Tensor:
+    return value.nan_to_num().clamp(-1, 1) if value.is_floating_point() else value
 
 
 def uses_inputs(got: StudentCallable, *args: Any) -> None:
