@@ -449,7 +449,7 @@ class TestLend:
         """One call more is the student's failure, and the next call has all of its calls again."""
         with session(place, LENT) as begun:
             student, step = Student(begun), lend(lambda x: x + 1, calls=3)
-            with pytest.raises(Failed, match="calls the function that it is given more than 3 times"):
+            with pytest.raises(Failed, match="calls the function that it is given too often: 3 calls must be enough"):
                 student.search(step, X, n=4)
             assert same(student.search(step, X), X + 3)
 

@@ -243,6 +243,11 @@ class TestNotFinite:
         assert verdict.fact == "2 of 15 values are NaN"
         assert verdict.where == "first at index [0, 3], expected 3"
 
+    def test_a_number_without_axes_has_no_index(self):
+        """Only the expected number is told, and a zero has no sign."""
+        verdict = failure(agree, torch.tensor(math.nan), torch.tensor(-0.0))
+        assert (verdict.fact, verdict.where) == ("the value is NaN", "expected 0")
+
     def test_infinities_are_named(self):
         """An overflow is called infinite."""
         assert failure(agree, torch.tensor([1.0, math.inf]), torch.ones(2)).fact == "1 of 2 values is infinite"

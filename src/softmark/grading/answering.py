@@ -40,7 +40,7 @@ from softmark.sandbox.worker.loading import SubmissionModule
 from softmark.sandbox.worker.stand_ins import StandIns
 from softmark.verdict.callee import Lent
 from softmark.verdict.plant import planted
-from softmark.verdict.values import map_tensors, size_of
+from softmark.verdict.values import map_tensors, plural, size_of
 
 _TIMES = 4
 """A call may ask for this many times the use that the reference makes of its own functions."""
@@ -146,7 +146,8 @@ class Lending:
         self._calls[ask.name] += ask.cotangents is None
         lent, calls = self._lent[ask.name], self._calls[ask.name]
         if calls > lent.calls:
-            raise StudentFailure(Category.ERROR, f"calls the function that it is given more than {lent.calls} times")
+            enough = f"{plural(lent.calls, 'call')} must be enough"
+            raise StudentFailure(Category.ERROR, f"calls the function that it is given too often: {enough}")
         return _answered(lent.function, ask, number, number + calls)
 
 

@@ -280,7 +280,8 @@ def _not_finite(at: str, got: torch.Tensor, true: torch.Tensor, strange: torch.T
     name = "NaN" if bool(torch.isnan(got[strange]).any()) else "infinite"
     fact = f"the value is {name}" if total == 1 else f"{_count(count, total)} {name}"
     index = tuple(int(i) for i in strange.nonzero()[0])
-    where = f"first at index {values.index(index)}, expected {values.number(true[index].item())}"
+    where = f"expected {values.number(true[index].item())}"
+    where = f"first at index {values.index(index)}, {where}" if index else where
     return Verdict(Category.NAN, at + fact, where, picture=_picture(got, true, index))
 
 

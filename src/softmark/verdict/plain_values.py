@@ -16,7 +16,7 @@ import torch
 
 from softmark.records.verdict import Category, Lines, Verdict
 from softmark.verdict import plain_words as words
-from softmark.verdict.values import Path, kind, place
+from softmark.verdict.values import Path, kind, place, plural
 
 _LEAVES = (str, bytes, int, bool, type(None))
 _MOST_LINES = 40
@@ -158,8 +158,8 @@ def _sequence(got: Sequence[Any], want: Sequence[Any], at: str) -> Verdict:
     first = next((i for i, (a, b) in enumerate(pairs) if not _same(a, b)), len(pairs))
     lines = _lines(got, want, words.written)
     if len(got) != len(want):
-        count = words.plural(len(got), "entry") if got else "an empty list"
-        fact = f"{at}{'' if at else 'returned '}{count}, expected {words.plural(len(want), 'entry')}"
+        count = plural(len(got), "entry") if got else "an empty list"
+        fact = f"{at}{'' if at else 'returned '}{count}, expected {plural(len(want), 'entry')}"
         fact += _of_lengths(got, want) if got else ""
         return Verdict(category=Category.VALUE, fact=fact, where=words.from_index(got, want, first), lines=lines)
     wrong = [(a, b) for a, b in pairs if not _same(a, b)]
@@ -212,9 +212,9 @@ def _dictionary(got: dict[Any, Any], want: dict[Any, Any], at: str) -> Verdict:
     wrong = [key for key in want if key in got and not _same(got[key], want[key])]
     parts = []
     if missing:
-        parts.append(f"{words.plural(len(missing), 'entry')} {words.is_or_are(len(missing))} missing")
+        parts.append(f"{plural(len(missing), 'entry')} {words.is_or_are(len(missing))} missing")
     if surplus:
-        parts.append(f"{words.plural(len(surplus), 'entry')} {words.is_or_are(len(surplus))} too many")
+        parts.append(f"{plural(len(surplus), 'entry')} {words.is_or_are(len(surplus))} too many")
     if wrong:
         parts.append(words.count_wrong(len(wrong), len(want), "value"))
     common = words.in_common([(got[key], want[key]) for key in wrong], everywhere=len(wrong) == len(want))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from softmark.verdict import values
+from softmark.verdict.values import plural
 
 _LONGEST = 60
 _AROUND = 16
@@ -20,10 +21,6 @@ def kind_of(value: Any) -> str:
     if isinstance(value, tuple | list | dict):
         return "a dictionary" if isinstance(value, dict) else "a list"
     return "an int" if type(value) is int else values.kind(value)
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun[:-1]}ies" if noun[-1] == "y" else f"{count} {noun}s"
 
 
 def is_or_are(count: int) -> str:

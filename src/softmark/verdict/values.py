@@ -44,7 +44,9 @@ def kind(value: Any) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """Return a number with its noun: "1 entry", "2 entries", "3 values"."""
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {noun if count == 1 else several}"
 
 
 def shape(sizes: Sequence[int]) -> str:
@@ -67,7 +69,7 @@ def number(value: Any) -> str:
         return str(value)
     if isinstance(value, complex):
         return f"{value:.6g}"
-    return f"{float(value):.6g}"
+    return f"{float(value) + 0.0:.6g}"  # the sum turns -0.0 into 0.0
 
 
 def index(position: Sequence[int]) -> str:
