@@ -98,14 +98,14 @@ def test_squared_loss_shapes(student):
 
 
 @number("3.3")
-@pytest.mark.parametrize("name", ["logistic_loss", "logistic_loss, far out"])
+@pytest.mark.parametrize("name", ["logistic_loss", "logistic_loss, far below", "logistic_loss, far above"])
 def test_logistic_loss(student, example, name):
     """The loss of logistic regression, from logits, also from large ones."""
     example(student.logistic_loss, name)
 
 
 @number("3.4")
-@pytest.mark.parametrize("name", ["softmax_loss", "softmax_loss, far out"])
+@pytest.mark.parametrize("name", ["softmax_loss", "softmax_loss, far behind", "softmax_loss, far out"])
 def test_softmax_loss(student, example, name):
     """The loss of softmax regression, from logits, also from large ones."""
     example(student.softmax_loss, name)

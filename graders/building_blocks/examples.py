@@ -6,7 +6,9 @@ from reference import building_blocks as ref
 from softmark import example, numbers
 
 CLASSES = torch.tensor([2, 0, 1, 2])
-FAR_OUT = torch.tensor([-1000.0, 1000.0, 500.0, -3.0]).double()
+FAR_BELOW = torch.tensor([-1000.0, -800.0, 3.0]).double()
+FAR_ABOVE = torch.tensor([1000.0, 800.0, -3.0]).double()
+BEHIND = torch.tensor([[0.5, -0.3, -900.0], [-2.0, -950.0, 1.0]]).double()
 TALL = torch.tensor([[1000.0, 998.0, 999.0], [-1000.0, -1001.0, -1000.5], [1000.0, -1000.0, 3.0], [1.0, 2.0, 3.0]])
 
 
@@ -28,9 +30,11 @@ EXAMPLES = {
     "squared_loss": example(ref.squared_loss, numbers("p", 4), numbers("y", 4)),
     "squared_loss, several numbers": example(ref.squared_loss, numbers("p", 4, 3), numbers("y", 4, 3)),
     "logistic_loss": example(ref.logistic_loss, numbers("z", 5), torch.tensor([1, 0, 0, 1, 1])),
-    "logistic_loss, far out": example(ref.logistic_loss, FAR_OUT, torch.tensor([1, 1, 0, 0])),
+    "logistic_loss, far below": example(ref.logistic_loss, FAR_BELOW, torch.tensor([1, 0, 1])),
+    "logistic_loss, far above": example(ref.logistic_loss, FAR_ABOVE, torch.tensor([1, 1, 0])),
     "softmax_loss": example(ref.softmax_loss, numbers("logits", 4, 3), CLASSES),
-    "softmax_loss, far out": example(ref.softmax_loss, TALL.double(), CLASSES),
+    "softmax_loss, far behind": example(ref.softmax_loss, BEHIND, torch.tensor([2, 1])),
+    "softmax_loss, far out": example(ref.softmax_loss, TALL.double(), torch.tensor([2, 0, 0, 2])),
     "softmax_regression_step": example(
         ref.softmax_regression_step, numbers("X", 4, 2), CLASSES, numbers("W", 3, 2), numbers("b", 3), 0.5, 0.0
     ),

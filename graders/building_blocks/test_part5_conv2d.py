@@ -47,9 +47,8 @@ def test_strides(student, stride):
 @pytest.mark.parametrize("padding", [1, 2, 4])
 def test_paddings(student, padding):
     """Rows and columns of zeros on each side, at stride 1 and at larger ones"""
-    for h, w, k in (4, 6, 3), (5, 3, 2), (2, 2, 4), (3, 4, 1), (1, 1, 2):
-        for stride in (1, 2, 3):
-            check_convolution(student, draw_picture(h, w, 2, k, 3), stride, padding)
+    for h, w, k, stride in (4, 6, 3, 1), (5, 3, 2, 2), (3, 4, 1, 3), (4, 4, 3, 2), (2, 2, 3, 1):
+        check_convolution(student, draw_picture(h, w, 2, k, 3), stride, padding)
 
 
 @number("5.4")
@@ -58,9 +57,8 @@ def test_paddings(student, padding):
 @pytest.mark.parametrize("batch", [*BATCHES, (5,), (6,)], ids=str)
 def test_batches_of_pictures(student, batch):
     """Pictures with batch dimensions in front"""
-    for stride, padding in (1, 0), (2, 1):
-        check_convolution(student, draw_picture(6, 5, 2, 3, 4, batch), stride, padding)
-    check_convolution(student, draw_picture(4, 4, 4, 2, 4, batch), 1, 1)
+    check_convolution(student, draw_picture(6, 5, 2, 3, 4, batch))
+    check_convolution(student, draw_picture(4, 4, 4, 2, 4, batch), 2, 1)
 
 
 @number("5.5")

@@ -1,4 +1,4 @@
-"""The handouts of all homeworks: what they promise alike."""
+"""The handouts of the homeworks: what they promise alike."""
 
 from __future__ import annotations
 
