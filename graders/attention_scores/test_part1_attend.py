@@ -52,6 +52,8 @@ def test_attend_gradients(student):
     gradients_agree(student.attend, ref.attend, h, X)
     gradients_agree(student.attend, ref.attend, h / 40, 40 * X)
     gradients_agree(student.attend, ref.attend, *draw("d", "T d", T=18, d=2))
+    gradients_agree(student.attend, ref.attend, h, X[:, :1])
+    gradients_agree(student.attend, ref.attend, *draw("1 1 d", "1 1 T d", T=4, d=1))
     agree_at_extremes(student.attend, ref.attend, h / 1000, X, large=(1,))  # scores of ordinary size: nothing overflows
 
 

@@ -55,6 +55,8 @@ def test_project_gradients(student):
     gradients_agree(student.project, ref.project, *inputs)
     gradients_agree(student.project, ref.project, *draw_tokens_and_weights({"T": 18, "D": 2, "d_k": 3, "d_v": 4}))
     agree_at_extremes(student.project, ref.project, *inputs)
+    for batch, sizes in ((2, 3), SQUARE), ((1, 1), {"T": 1, "D": 3, "d_k": 1, "d_v": 2}):
+        gradients_agree(student.project, ref.project, *draw_tokens_and_weights(sizes, batch))
 
 
 @number("2.4")

@@ -57,6 +57,9 @@ def test_scores_gradients(student):
     gradients_agree(student.scores, ref.scores, Q, K)
     gradients_agree(student.scores, ref.scores, *draw("m d_k", "n d_k", m=17, n=18, d_k=2))
     agree_at_extremes(student.scores, ref.scores, Q, K)
+    one_query, one_key = Q[:, :1], K[:, :1]
+    for queries, keys in ((Q, Q), (one_query, K), (Q, one_key), (one_key, one_key)):
+        gradients_agree(student.scores, ref.scores, queries, keys)  # Q and K may be one and the same tensor
 
 
 @number("3.4")

@@ -78,8 +78,9 @@ def test_masked_softmax_blocked_row(student, batch):
 @pytest.mark.parametrize("deep", [False, True], ids=["mild", "deep"])
 def test_masked_softmax_spread(student, deep, blocked_are):
     """A blocked key has no weight, even if its score is high and the scores of the allowed keys are very low."""
-    S, mask = draw("m n", m=6, n=7), sparse_mask(6, 7)
-    depth = [0, 10, 100, 1000, 2000, 10_000] if deep else [0, 10, 20, 30, 50, 100]
+    S, mask = draw("m n", m=7, n=7), sparse_mask(7, 7)
+    mask[-1] = torch.arange(7) == 2  # the weight of a single key is 1, without any rounding, even in the deepest row
+    depth = [0, 10, 100, 1000, 2000, 10_000, 100_000] if deep else [0, 10, 20, 30, 50, 70, 100]
     depth = torch.tensor(depth, dtype=S.dtype).unsqueeze(-1)
     spread = torch.full_like(depth, 30 if deep else 3)
     spread[[1, -1]] = 1  # here no allowed key stands out, so that what leaks from a blocked one shows in every draw
@@ -99,6 +100,9 @@ def test_masked_softmax_gradients(student):
     for scale in (1, 40):
         gradients_agree(student.masked_softmax, ref.masked_softmax, scale * S, mask)
     agree_at_extremes(student.masked_softmax, ref.masked_softmax, S / S.abs().max(), mask)
+    S_of_two, mask_of_two = draw("2 5 7"), sparse_mask(2, 1, 7)
+    for one in (S[:1], mask[:1]), (S[:, :1], mask[:, :1]), (S_of_two, mask_of_two):
+        gradients_agree(student.masked_softmax, ref.masked_softmax, *one)
     gradients_agree(student.masked_softmax, ref.masked_softmax, draw("m n", m=17, n=18), sparse_mask(17, 18))
 
 

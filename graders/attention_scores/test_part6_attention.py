@@ -86,6 +86,8 @@ def test_attention_gradients(student, blocked):
         gradients_agree(student.attention, ref.attention, scale * Q, K, V, mask=mask)
     agree_at_extremes(student.attention, ref.attention, Q, K, V, mask=mask, large=(2,))
     gradients_agree(student.attention, ref.attention, *draw("m d", "n d", "n d", m=17, n=18, d=2))
+    for given in (Q, Q, Q), (Q[:, :1], K, V), (Q, K[:, :1], V[:, :1]):  # Q, K and V may be one and the same tensor
+        gradients_agree(student.attention, ref.attention, *given)
 
 
 @number("6.5")

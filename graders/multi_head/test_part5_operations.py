@@ -27,11 +27,13 @@ def test_operations_and_tokens(student):
     few, many = problem(**FEW), problem(**MANY_TOKENS)
     X, *weights = problem(**ALIKE)
     longer = draw("n D", n=157, D=10)
+    examples, longer_examples = problem(**FEW, batch=(2,)), problem(**MANY_TOKENS, batch=(2,))
     for small, large in (
         (few, many),
         ((*few, random_mask(3, 4)), (*many, random_mask(151, 163))),
         ((X, X, *weights[1:]), (longer, longer, *weights[1:])),
-        (problem(**FEW, batch=(2,)), problem(**MANY_TOKENS, batch=(2,))),
+        (examples, longer_examples),
+        ((*examples, random_mask(2, 3, 4)), (*longer_examples, random_mask(2, 151, 163))),
     ):
         attention = student.multi_head_attention
         check_operations("the number of tokens", attention, ref.multi_head_attention, small, large)
@@ -43,7 +45,9 @@ def test_operations_and_tokens(student):
 def test_operations_and_heads(student):
     """The number of operations does not grow with the number of heads: without a mask, with one, in self-attention."""
     few, alike = problem(**FEW)[:-1], problem(**ALIKE)[:-1]
-    for inputs, mask in ((few, None), (few, random_mask(3, 4)), ((alike[0], *alike[:1], *alike[2:]), None)):
+    examples, itself = problem(**FEW, batch=(2,))[:-1], (alike[0], *alike[:1], *alike[2:])
+    given = (few, None), (few, random_mask(3, 4)), (itself, None), (examples, None), (examples, random_mask(2, 3, 4))
+    for inputs, mask in given:
         attention = student.multi_head_attention
         small, large = ((*inputs, n_heads, mask) for n_heads in (2, 24))
         check_operations("the number of heads", attention, ref.multi_head_attention, small, large)
@@ -60,7 +64,10 @@ def test_operations_of_the_module(student):
     agree(divided, ours_divided, few)
     repeatable(two, few)
     calls = ([few], [many]), ([few, keys, random_mask(3, 4)], [many, more_keys, random_mask(151, 163)])
-    for small, large in (*calls, ([few, None, random_mask(3, 3)], [many, None, random_mask(151, 151)])):
+    masked = ([few, None, random_mask(3, 3)], [many, None, random_mask(151, 151)])
+    examples, longer_examples = draw("2 m D", "2 n D", m=3, n=151, D=48)
+    each = ([examples, None, random_mask(2, 3, 3)], [longer_examples, None, random_mask(2, 151, 151)])
+    for small, large in (*calls, masked, each):
         check_operations("the number of tokens", two, ours_of_two, small, large)
         ops_independent_of("the number of heads", GivenModule(), (two, *small), (divided, *small))
 

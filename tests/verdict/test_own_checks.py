@@ -27,6 +27,7 @@ from softmark import (
     without_values,
 )
 from softmark.verdict import Registry, TestContext, activate, collecting, mistake
+from softmark.verdict.naming import common_causes
 from tests.support.students import InProcess, failure
 
 
@@ -138,9 +139,27 @@ class TestNamingOnly:
             agree(wrong, double_of_sum, x)
         assert case.mistakes.mistakes
 
+    def test_pairs_with_another_function(self, case: TestContext) -> None:
+        """A mistake that explains one answer keeps its name when a mistake of another function joins it elsewhere."""
+        with collecting(Registry()) as case.mistakes:
+            mistake(double, says="You tripled.")(triple)
+            mistake(double_and_one, says="You added 2.")(lambda x: double(x) + 2)
+        x = draw("n", n=3)
+        both = InProcess(lambda x: triple(x) + 2, "double_and_one")
+        with naming_only("double_and_one"):
+            alone = failure(agree, InProcess(lambda x: 2 * x + 2, "double_and_one"), double_and_one, x)
+            assert not failure(agree, both, double_and_one, x).causes
+        together = failure(agree, both, double_and_one, x)
+        (cause,) = common_causes([alone, together], case.checks, case.mistakes)
+        assert sorted(cause.says.split("You ")) == ["", "added 2. ", "tripled."]
+
 
 def triple(x: torch.Tensor) -> torch.Tensor:
     return 3 * x
+
+
+def double_and_one(x: torch.Tensor) -> torch.Tensor:
+    return double(x) + 1
 
 
 class TestInputs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import torch
@@ -86,13 +87,18 @@ def well_behaved(got: StudentCallable, want: Callable[..., Any], *args: Any, **k
 
 @contextmanager
 def naming_only(target: str) -> Iterator[None]:
-    """Name only the mistakes of one function or class inside this block, not those of the functions it calls."""
+    """Name only the mistakes of one function or class inside this block, not those of the functions it calls.
+
+    A wrong answer that gets no name here may come of such a mistake and one of another function together. So the answer
+    contradicts no mistake, and the search for pairs is not over.
+    """
     case = current_test()
-    everything = case.mistakes
+    everything, wanted, before = case.mistakes, case.pairs.wanted, len(case.checks)
     if everything is not None:
         of_target = [m for m in everything.mistakes if any(n.partition(".")[0] == target for n in m.target_names)]
         case.mistakes = Registry(of_target)
     try:
         yield
     finally:
-        case.mistakes = everything
+        case.mistakes, case.pairs.wanted = everything, wanted
+        case.checks[before:] = [c if c.causes else replace(c, tried=None) for c in case.checks[before:]]
