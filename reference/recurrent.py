@@ -181,7 +181,7 @@ class RNN(nn.Module):
         There are L layers in R directions (R = 1 or 2). With batch_first x is (N, T, D).
 
         x: (T, N, D)                the sequence, time first
-        h0: (L·R, N, H)             the states before the first step; None means zeros
+        h0: None or (L·R, N, H)     the states before the first step; None means zeros
         returns (output, h_n)
             output: (T, N, R·H)     of the last layer, at every step: forward half, then backward half; with
                                     batch_first (N, T, R·H)

@@ -20,7 +20,7 @@ def test_module_of_one_layer(student, nonlinearity, given, d, h, t, n):
 
 
 @number("4.4")
-@weight(0.5)
+@weight(0.25)
 @visibility("after_published")
 @pytest.mark.parametrize(
     ("given", "d", "h", "t", "n", "num_layers"),

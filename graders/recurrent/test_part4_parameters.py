@@ -37,7 +37,7 @@ def spread(parameters, H):
     places = {}
     for name, value in parameters.items():
         place = name.partition("h_")[2] + (", weights" if name.startswith("weight") else ", biases")
-        places.setdefault(place, []).append(math.sqrt(H) * value.double().nan_to_num(math.inf).flatten())
+        places.setdefault(place, []).append(math.sqrt(H) * value.detach().double().nan_to_num(math.inf).flatten())
     seen = {}
     for place, values in places.items():
         numbers = torch.cat(values).clamp(-2, 2)

@@ -6,7 +6,17 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.recurrent.dropping import what_is_dropped
 from graders.recurrent.modules import draw_weights, module_inputs, trio
 from reference import recurrent as ref
-from softmark import agree, agree_at_extremes, agree_in_turn, draw, gradients_agree, to_float32, well_behaved
+from softmark import (
+    agree,
+    agree_at_extremes,
+    agree_in_turn,
+    draw,
+    gradients_agree,
+    leaves_inputs,
+    repeatable,
+    to_float32,
+    works_on_meta,
+)
 
 # Layers, non-linearity, whether in both directions, whether in training, and p.
 SITUATIONS = {
@@ -63,8 +73,9 @@ def test_module_gradients(student):
     for module in (own, ours.float()):
         module.load_state_dict(weights)
     agree(own, ours, x.float(), h0.float())
-    well_behaved(own, ours, x.float(), h0.float())
-    well_behaved(own, ours, x.float())
+    for inputs in ((x.float(), h0.float()), (x.float(),)):
+        for check in (leaves_inputs, repeatable, works_on_meta):
+            check(own, *inputs)
 
 
 @number("4.9")

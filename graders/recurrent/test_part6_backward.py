@@ -65,7 +65,7 @@ def test_truncated_backward(student, steps):
 @pytest.mark.parametrize("steps", [None, 2, 4])
 def test_backward_to_the_initial_state(student, steps):
     """The gradient of h0 has its shape: a sum over the batch for a state that is shared, None for None."""
-    for sizes in (4, 2, 3, 5), (3, 3, 2, 3), (1, 4, 2, 3), (5, 1, 2, 2):
+    for sizes in (4, 2, 3, 5), (3, 3, 2, 3), (1, 4, 2, 3), (5, 1, 2, 2), (3, 2, 2, 1):
         x, h0, *rest = backward_inputs(*sizes)
         check_backward(student, x, h0[0].clone(), *rest, steps)
         check_backward(student, x, None, *rest, steps)
