@@ -71,13 +71,22 @@ class FlippedSequences(nn.Module):
 class DropoutByHand(nn.Module):
     """A mask drawn by hand, the inputs of all steps multiplied at once, one list of final states."""
 
-    def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", batch_first=False, **options):
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        nonlinearity="tanh",
+        batch_first=False,
+        dropout=0.0,
+        bidirectional=False,
+    ):
         super().__init__()
         self.activation = {"tanh": torch.tanh, "relu": nn.functional.relu}.get(nonlinearity)
         if self.activation is None:
             raise ValueError(nonlinearity)
         self.hidden_size, self.num_layers, self.time = hidden_size, num_layers, int(batch_first)
-        self.p, self.bidirectional = options.get("dropout", 0.0), options.get("bidirectional", False)
+        self.p, self.bidirectional = dropout, bidirectional
         bound, in_size = 1.0 / math.sqrt(hidden_size), input_size
         for layer in range(num_layers):
             for end in ["", "_reverse"] if self.bidirectional else [""]:
