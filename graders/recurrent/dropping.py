@@ -40,6 +40,7 @@ def what_is_dropped(make, num_layers, nonlinearity, bidirectional, training, dro
     gone = factors.abs() < NEAR
     gone_at = (output - g(torch.tensor(1.0))).abs() < NEAR  # at each step, on the way to the last layer
     seen = {
+        "hundredths of the first state": int((100 * h_n[0, 0, 0]).nan_to_num().clamp(-1e6, 1e6).round()),
         "whether the states of the first layer are touched": is_any((h_n[:directions] - h_n[0, 0, 0]).abs() > NEAR),
         "whether the last output is touched": is_any((output[-1, :, :H] - h_n[-directions]).abs() > NEAR),
         "whether sequences drop different entries": is_any(gone != gone[:, :1]),

@@ -1,4 +1,4 @@
-"""Makes the module of part 4 three times: the student's, the reference's and PyTorch's own, with the same weights."""
+"""Makes modules of part 4: the student's, the reference's and PyTorch's own, with the same weights."""
 
 import math
 
@@ -17,13 +17,13 @@ def draw_weights(sizes, options):
     return {name: value / math.sqrt(value.shape[-1]) if value.dim() == 2 else value for name, value in drawn.items()}
 
 
-def trio(student, sizes, **options):
-    """Return the student's, the reference's and PyTorch's own module with the same random weights, in float64."""
+def pair(student, sizes, **options):
+    """Return the student's and the reference's module with the same random weights, in float64."""
     weights = draw_weights(sizes, options)
-    own, ours, theirs = (make(*sizes, **options) for make in (student.RNN, ref.RNN, nn.RNN))
-    for module in (own, ours.double(), theirs.double()):
+    own, ours = student.RNN(*sizes, **options), ref.RNN(*sizes, **options).double()
+    for module in (own, ours):
         module.load_state_dict(weights)
-    return own, ours, theirs
+    return own, ours
 
 
 def module_inputs(sizes, options, t, n):
@@ -33,10 +33,25 @@ def module_inputs(sizes, options, t, n):
     return draw(axes, "rows n h", t=t, n=n, d=sizes[0], h=sizes[1], rows=rows)
 
 
+def answer_of(make, sizes, options, weights, *inputs):
+    """Return what a new module answers with these weights to its second call: the first must leave nothing behind."""
+    module = make(*sizes, **options)
+    module.load_state_dict(weights)
+    module(*inputs)
+    return module(*inputs)
+
+
+def reference_answer(*given):
+    return answer_of(lambda *sizes, **options: ref.RNN(*sizes, **options).double(), *given)
+
+
 def check_module(student, given, *sizes, t, n, **options):
     """Check that the student's module gives PyTorch's numbers, from a given state or from None."""
-    own, ours, theirs = trio(student, sizes, **options)
     x, h0 = module_inputs(sizes, options, t, n)
-    inputs = (x, h0) if given else (x,)
-    confirm_reference(lambda: ours(*inputs), lambda: theirs(*inputs), NAME)
-    agree(own, ours, *inputs)
+    question = (sizes, options, draw_weights(sizes, options), x, h0)[: 5 if given else 4]
+
+    def torch_answer():
+        return answer_of(lambda *sizes, **options: nn.RNN(*sizes, **options).double(), *question)
+
+    confirm_reference(lambda: reference_answer(*question), torch_answer, NAME)
+    agree(lambda *given: answer_of(student.RNN, *given), reference_answer, *question)

@@ -42,8 +42,8 @@ def spread(parameters, H):
     for place, values in places.items():
         numbers = torch.cat(values).clamp(-2, 2)
         seen[f"{place}: largest size, in eighths of 1/√H"] = round(8 * float(numbers.abs().max()))
-        seen[f"{place}: mean, in quarters of 1/√H"] = round(4 * float(numbers.mean()))
-        seen[f"{place}: mean size, in sixths of 1/√H"] = round(6 * float(numbers.abs().mean()))
+        seen[f"{place}: mean, in halves of 1/√H"] = round(2 * float(numbers.mean()))
+        seen[f"{place}: mean size, in quarters of 1/√H"] = round(4 * float(numbers.abs().mean()))
     return seen
 
 
@@ -53,8 +53,8 @@ def spread(parameters, H):
 @pytest.mark.parametrize(
     ("sizes", "options"),
     [
-        ((24, 100), {"num_layers": 3}),
-        ((90, 80), {"num_layers": 2, "bidirectional": True, "nonlinearity": "relu"}),
+        ((24, 120), {"num_layers": 3}),
+        ((90, 120), {"num_layers": 2, "bidirectional": True, "nonlinearity": "relu"}),
         ((3, 130), {"batch_first": True, "dropout": 0.5}),
     ],
 )

@@ -1,6 +1,7 @@
 """Hidden tests of part 6: back-propagation through time."""
 
 import pytest
+import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.recurrent.inputs import SEQUENCES, sequence_inputs
@@ -12,6 +13,12 @@ from softmark import agree, agree_in_turn, confirm_reference, draw, to_float32, 
 def backward_inputs(t, n, d, h):
     """Draw x, h0, the weights, and the gradients of all outputs."""
     return *sequence_inputs(t, n, d, h), draw("t n h", t=t, n=n, h=h)
+
+
+def lively_inputs(t, n, d, h):
+    """Draw inputs with which gradients neither vanish nor explode: small states, and a W_h that keeps lengths."""
+    x, h0, W_x, W_h, b, d_outputs = backward_inputs(t, n, d, h)
+    return x / 4, h0 / 4, W_x, 1.2 * torch.linalg.qr(W_h).Q, b / 4, d_outputs
 
 
 def check_backward(student, *inputs):
@@ -54,19 +61,18 @@ def test_backward(student, t, n, d, h):
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 5, 6, 9])
 def test_truncated_backward(student, steps):
     """steps=k: the gradient of each output goes back through k steps at most."""
-    check_backward(student, *backward_inputs(5, 2, 3, 4), steps)
-    check_backward(student, *backward_inputs(6, 3, 2, 3), steps)
-    agree(student.rnn_backward, ref.rnn_backward, *backward_inputs(steps, 1, 2, 2), steps)
+    check_backward(student, *lively_inputs(6, 3, 2, 4), steps)
+    agree(student.rnn_backward, ref.rnn_backward, *lively_inputs(steps, 1, 2, 2), steps)
 
 
 @number("6.5")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("steps", [None, 2, 4])
+@pytest.mark.parametrize("steps", [None, 2])
 def test_backward_to_the_initial_state(student, steps):
     """The gradient of h0 has its shape: a sum over the batch for a state that is shared, None for None."""
     for sizes in (4, 2, 3, 5), (3, 3, 2, 3), (1, 4, 2, 3), (5, 1, 2, 2), (3, 2, 2, 1):
-        x, h0, *rest = backward_inputs(*sizes)
+        x, h0, *rest = lively_inputs(*sizes)
         check_backward(student, x, h0[0].clone(), *rest, steps)
         check_backward(student, x, None, *rest, steps)
 
