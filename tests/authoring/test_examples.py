@@ -66,7 +66,9 @@ class TestData:
             torch.tensor([1, 2]),
             torch.tensor([[True], [False]]),
             (torch.tensor([1.0], dtype=torch.float64), None),
+            [torch.tensor([1.0], dtype=torch.float64), None, "none"],
             {"W": torch.tensor([0.5], dtype=torch.float64)},
+            "mean",
             None,
             3,
             0.25,
@@ -76,7 +78,9 @@ class TestData:
     )
     def test_comes_back(self, value: Any) -> None:
         """What is written down is read again with type, dtype and nesting."""
-        agree(from_data(json.loads(json.dumps(to_data(value)))), value)
+        back = from_data(json.loads(json.dumps(to_data(value))))
+        agree(back, value)
+        assert type(back) is type(value)
 
     def test_lends_a_function_of_torch(self) -> None:
         """A function of torch is written by its name; any other one has no form in the file."""

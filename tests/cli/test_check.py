@@ -113,6 +113,15 @@ class TestCheck:
         assert "You ignore the sign of k" in said
         assert "Your matrix is transposed" not in said
 
+    def test_part_that_is_called_like_a_class_of_the_library(self, tmp_path: Path) -> None:
+        """A test that compares with `nn.RNN` does not build on the student's part 4, which is called RNN, too."""
+        folder = shutil.copytree(ROOT / "assignments/recurrent", tmp_path / "homework")
+        own = (ROOT / "reference/recurrent.py").read_text().replace("reversed(range(T)) if suffix else", "")
+        (folder / "recurrent.py").write_text(own.replace("dh_later[: k - 1]", "dh_later[:0]"))
+        said = " ".join(check(folder).stdout.split())
+        assert "You dropped what comes back from later steps." in said
+        assert "may follow from" not in said
+
     def test_mistakes_in_two_parts(self, folder: Path) -> None:
         """An exception and its line are facts, and said, whatever an earlier part does."""
         (folder / FILE).write_text(UNSCALED.replace("Y = A @ V", "Y = A @ V @ 1"))

@@ -6,6 +6,7 @@ meets a function which is not written yet has not failed: it was not run, and sa
 
 from __future__ import annotations
 
+import dis
 import re
 import sys
 from collections import defaultdict
@@ -14,7 +15,9 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
+from types import CodeType
 
 import msgspec
 import pytest
@@ -181,10 +184,20 @@ def _builds_on(tests: Tests, handout: Handout) -> dict[str, set[str]]:
     builds_on = {part.number: set(part.builds_on) for part in handout.parts}
     for spec in tests.specs:
         item = tests.items[spec.nodeid][0]
-        names = item.function.__code__.co_names if isinstance(item, pytest.Function) else ()
-        named = {part.number for part in tests.homework.parts if set(part.functions) & set(names)}
+        names = _asked_of_student(item.function.__code__) if isinstance(item, pytest.Function) else set()
+        named = {part.number for part in tests.homework.parts if names.intersection(part.functions)}
         builds_on[spec.part] |= named - {spec.part}
     return builds_on
+
+
+def _asked_of_student(code: CodeType) -> set[str]:
+    """Return the names that a test looks up in `student`. A library may have the same names: `nn.RNN`."""
+    found = set()
+    for before, step in pairwise(dis.get_instructions(code)):
+        loaded = before.argval[-1:] if isinstance(before.argval, tuple) else (before.argval,)
+        if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and loaded == ("student",):
+            found.add(step.argval)
+    return found.union(*(_asked_of_student(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
 def _settled(test: TestResult, homework: Homework) -> TestResult:

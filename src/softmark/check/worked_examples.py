@@ -3,8 +3,10 @@
 A student's own machine has no reference, so the answers come along as numbers. They have this form in a file:
 
     nested lists of numbers      a tensor; whole numbers are int64, others float64, true and false bool
-    {"tuple": [...]}             a tuple or a list
+    {"tuple": [...]}             a tuple
+    {"list": [...]}              a list
     {"dict": {...}}              a dictionary with texts as keys
+    {"text": "..."}              a text
     {"function": "tanh"}         a function of torch, which is lent to the student's function
     null, true, 3, 0.5           themselves
 
@@ -121,8 +123,10 @@ def to_data(value: Any) -> Any:
         return _numbers(value.detach().tolist())
     if value is None or type(value) in (bool, int, float):
         return _number(value)
+    if type(value) is str:
+        return {"text": value}
     if isinstance(value, tuple | list):
-        return {"tuple": [to_data(item) for item in value]}
+        return {"list" if type(value) is list else "tuple": [to_data(item) for item in value]}
     if isinstance(value, dict) and all(type(key) is str for key in value):
         return {"dict": {key: to_data(item) for key, item in value.items()}}
     name = getattr(value, "__name__", "")
@@ -137,6 +141,10 @@ def from_data(data: Any) -> Any:
         numbers = _plain(data)
         floating = isinstance(_first(numbers), float)
         return torch.tensor(numbers, dtype=torch.float64 if floating else None)
+    if isinstance(data, dict) and "text" in data:
+        return data["text"]
+    if isinstance(data, dict) and "list" in data:
+        return [from_data(item) for item in data["list"]]
     if isinstance(data, dict) and "tuple" in data:
         return tuple(from_data(item) for item in data["tuple"])
     if isinstance(data, dict) and "function" in data:
