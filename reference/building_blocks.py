@@ -14,6 +14,7 @@ layer, n_in and n_out the same for the channels of a picture, h and w its height
 from collections.abc import Callable, Sequence
 
 import torch
+import torch.nn.functional as F
 
 # ------------------------------------------------------------------------------------------------------------
 # Part 1: the linear layer
