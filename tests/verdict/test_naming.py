@@ -432,6 +432,18 @@ class TestCommonCauses:
         assert [check.category for check in checks] == [Category.VALUE, None]
         assert [c.mistakes for c in common_causes(verdicts, checks, REGISTRY)] == [("fill_hundred",)]
 
+    def test_an_excused_check_is_no_evidence_against_an_earlier_slip(self):
+        """What passed with an earlier part right contradicts the mistakes of this part alone."""
+        q, k, v = qkv()
+        mask = torch.ones(5, 7).tril(1).bool()
+        both, right = made("no_scale", "inverted_mask")(ref.attention), InProcess(ref.attention, "attention")
+        verdicts, checks = self.verdicts(both, ref.attention, (q, k, v, mask))
+        slips = [slip for slip in REGISTRY.mistakes if slip.name == "no_scale"]
+        for inputs, expected_names in ((q, k, v), [("no_scale", "inverted_mask")]), ((q, k, v, mask), []):
+            _, excused = self.verdicts(right, ref.attention, inputs)
+            found = common_causes(verdicts, checks, REGISTRY, (), excused, slips)
+            assert [cause.mistakes for cause in found] == expected_names
+
     def common(self, function, want, *inputs):
         """The names over all of these questions, with all that is known of them."""
         found, raised = [], []

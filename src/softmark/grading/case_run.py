@@ -285,10 +285,13 @@ def name_part(runs: Sequence[CaseRun], registry: Registry) -> None:
 
 def _causes(failed: Sequence[CaseRun], part: Sequence[CaseRun], registry: Registry) -> tuple[Cause, ...]:
     """Return the causes that explain these failures and that the rest of the part does not contradict."""
-    checks = [check for run in part for check in run.context.checks]
+    excused = [run for run in part if run.given or run.same_slip_as]
+    checks = [check for run in part if not (run.given or run.same_slip_as) for check in run.context.checks]
+    made_again = [check for run in excused for check in run.context.checks]
+    slips = {slip for run in excused for slip in run.context.slips}
     raised = [expected for run in part for expected in run.context.raised]
     verdicts = [verdict for run in failed for verdict in run.verdicts]
-    causes = common_causes(verdicts, checks, registry, raised)
+    causes = common_causes(verdicts, checks, registry, raised, made_again, slips)
     return tuple(cause for cause in causes if cause.direct) or causes
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -66,13 +66,15 @@ def common_causes(
     checks: Sequence[Check] = (),
     registry: Registry | None = None,
     raised: Sequence[Expected] = (),
+    excused: Sequence[Check] = (),
+    slips: Collection[Mistake] = (),
 ) -> tuple[Cause, ...]:
     """Return the causes that explain all failed checks whose answers could be compared; empty if there are none.
 
     A pair that explains one check also explains a check that one mistake of the pair explains, because the other
     mistake may have no effect there. A cause is left out if other `checks`, or the calls in which the code `raised`,
-    contradict it (`_is_contradicted`). Mistakes of the checked function itself precede those of functions that it
-    calls.
+    contradict it (`_is_contradicted`), or `excused` ones, which were made as if the `slips` of earlier parts were
+    mended. Mistakes of the checked function itself precede those of functions that it calls.
     """
     named_in = [verdict.causes for verdict in verdicts if verdict.diagnosed]
     known = {cause.mistakes: cause for causes in named_in for cause in causes}
@@ -80,10 +82,12 @@ def common_causes(
     if registry is not None and common:
         named = {mistake.name: mistake for mistake in registry.mistakes}
         with _undisturbed():
+            made = {cause.mistakes: tuple(named[name] for name in cause.mistakes) for cause in common}
             common = [
                 cause
                 for cause in common
-                if not _is_contradicted(cause, tuple(named[name] for name in cause.mistakes), checks, raised)
+                if not _is_contradicted(cause, made[cause.mistakes], checks, raised)
+                and _may_pass([mistake for mistake in made[cause.mistakes] if mistake not in slips], excused)
             ]
     return tuple(sorted(common, key=lambda cause: not cause.direct))
 
@@ -114,6 +118,16 @@ def _is_contradicted(cause: Cause, mistakes: Combination, checks: Sequence[Check
     if len(explained) > 1:
         return False
     return any(concerns(mistakes, e) and effect(mistakes, e) is not Effect.RAISES for e in raised)
+
+
+def _may_pass(mistakes: Sequence[Mistake], checks: Iterable[Check]) -> bool:
+    """Return whether code with these mistakes, or with none, passes the checks that the student's code has passed."""
+    passed = [check.expected for check in checks if check.category is None]
+    return not any(
+        mistakes and concerns(tuple(mistakes), expected) and effect(tuple(mistakes), expected) is not Effect.NONE
+        for expected in passed
+        if expected is not None
+    )
 
 
 def _speaks(cause: Cause, mistakes: Combination, check: Check) -> bool:
