@@ -28,6 +28,7 @@ WRONG = {
     "lstm_gates": "gate_order",
     "multi_head": "full_width",
     "positional_encoding": "halves",
+    "recurrent": "wrong_way_back",
     "transformer_block": "norms_exchanged",
 }
 SECRET = "token-of-the-launcher"

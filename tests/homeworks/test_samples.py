@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from softmark.batch.one import grade_file
 from softmark.course.homework import homework_names, load_homework
 from softmark.engines.local import LocalEngine
 from softmark.engines.protocol import GradingSpec
-from softmark.grading.job import Job
-from softmark.intake.model import SubmittedFiles
-from softmark.records.result import Result, Status, Submission
+from softmark.records.result import Result, Status
 from tests.conftest import ROOT, STRONGEST
 
 # Which parts keep full marks, and words that the feedback has.
@@ -46,6 +45,12 @@ EXPECTED = {
     "positional_encoding/halves": ("1", "they must alternate"),
     "positional_encoding/hungry": ("", "more memory than it is allowed"),
     "positional_encoding/integer_division": ("2", "an integer division made every exponent 0"),
+    "recurrent/good": ("1234567", ""),
+    "recurrent/half_a_file": ("", "was never closed"),
+    "recurrent/in_a_notebook": ("125", "`gru_step` is not defined in the file"),
+    "recurrent/library": ("15", "torch.nn.GRUCell, which is not allowed"),
+    "recurrent/looks_around": ("", "RNN is not a class"),
+    "recurrent/wrong_way_back": ("12", "You dropped what comes back from later steps."),
     "transformer_block/good": ("123456", ""),
     "transformer_block/library": ("2", "torch.nn.functional.layer_norm, which is not allowed"),
     "transformer_block/norms_exchanged": ("2", "You wrote the pre-norm block"),
@@ -53,7 +58,7 @@ EXPECTED = {
     "transformer_block/phones_home": ("", "uses the network, which is not there while grading"),
     "transformer_block/training_on_import": ("", "my_weights.pt"),
 }
-BROKEN = {"syntax_error", "empty", "training_on_import"}
+BROKEN = {"half_a_file", "syntax_error", "empty", "training_on_import"}
 
 
 @pytest.fixture(scope="module", params=homework_names(ROOT))
@@ -62,14 +67,7 @@ def graded(request: pytest.FixtureRequest) -> Iterator[tuple[str, Callable[[Path
     name = request.param
     homework = load_homework(name, ROOT)
     with LocalEngine(GradingSpec.of(homework, STRONGEST)) as engine:
-
-        def grade(path: Path) -> Result:
-            file = Path(homework.file).with_suffix(path.suffix).name  # a sample may be a notebook
-            return engine.submit(
-                Job(Submission(id=path.stem), SubmittedFiles(file, {file: path.read_bytes()}))
-            ).result()
-
-        yield name, grade
+        yield name, lambda path: grade_file(path, homework, engine)
 
 
 def said(result: Result) -> str:
