@@ -30,7 +30,7 @@ PLANTED = {
         ("2", "    return H @ W + b", "    return g(H @ W + b)", "You put g behind the last layer"),
         ("3", "(error**2).sum() / len(y)", "(error**2).mean()", "You divide by N·C"),
         ("3", "torch.logaddexp(z, torch.zeros_like(z))", "torch.log(1 + torch.exp(z))", "Large logits overflow"),
-        ("3", "logits.amax(dim=-1, keepdim=True)", "logits.amax()", "the largest logit of the whole batch"),
+        ("3", "(log_total - of_class).mean()", "(log_total - of_class).sum()", "You return the sum over the batch"),
         ("4", "b - lr * db", "b - lr * (db + decay * b)", "You let the bias decay"),
         ("5", "@ K[i, j]", "@ K[k - 1 - i, k - 1 - j]", "You flip the kernel"),
         ("5", "padding : padding + h, padding : padding + w", ":h, :w", "All your zeros are below"),
