@@ -112,7 +112,7 @@ def test_decoder_step(student, sizes):
 @number("4.4")
 @weight(1)
 @visibility("after_published")
-@pytest.mark.parametrize(("t", "name"), [(4, "all_different"), (1, "one_sentence"), (4, "all_alike"), (33, "one_token")])
+@pytest.mark.parametrize(("t", "name"), [(4, "all_different"), (1, "one_sentence"), (4, "all_alike"), (33, "one_token"), (3, "widths_of_one")])
 def test_decoder_forward(student, t, name):
     """Teacher forcing: a step for each column of the inputs, each from the state of the step before."""
     n, s, *rest = SIZES[name]

@@ -46,7 +46,7 @@ def score_of(tokens, state, start):
 @number("7.1")
 @weight(0.25)
 @visibility("after_published")
-@pytest.mark.parametrize(("v", "start", "end", "limit"), [(5, 1, 2, 6), (3, 2, 0, 9), (7, 0, 6, 1), (2, 1, 0, 100)])
+@pytest.mark.parametrize(("v", "start", "end", "limit"), [(5, 1, 2, 6), (3, 2, 0, 9), (7, 0, 6, 1), (2, 1, 0, 40), (1, 3, 0, 4)])
 def test_beam_of_one(student, v, start, end, limit):
     """With width 1 the tokens are those of greedy search, with their score."""
     for of_end in (-20, 0, 1, 20):
