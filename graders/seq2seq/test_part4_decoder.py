@@ -12,7 +12,6 @@ from reference import seq2seq as ref
 from softmark import (
     agree,
     agree_in_turn,
-    draw,
     gradients_agree,
     keeps_dtype,
     leaves_inputs,
@@ -112,7 +111,10 @@ def test_decoder_step(student, sizes):
 @number("4.4")
 @weight(1)
 @visibility("after_published")
-@pytest.mark.parametrize(("t", "name"), [(4, "all_different"), (1, "one_sentence"), (4, "all_alike"), (33, "one_token"), (3, "widths_of_one")])
+@pytest.mark.parametrize(
+    ("t", "name"),
+    [(4, "all_different"), (1, "one_sentence"), (4, "all_alike"), (33, "one_token"), (3, "widths_of_one")],
+)
 def test_decoder_forward(student, t, name):
     """Teacher forcing: a step for each column of the inputs, each from the state of the step before."""
     n, s, *rest = SIZES[name]
@@ -126,7 +128,7 @@ def test_decoder_forward(student, t, name):
 @visibility("after_published")
 @pytest.mark.parametrize("of", ["step", "forward"])
 def test_decoder_conduct(student, of):
-    """Gradients reach every input and parameter; dtype, device and mode do not matter, and any calls may come before."""
+    """Gradients reach every input and parameter; dtype, device, mode and earlier calls do not matter."""
 
     def drawn(t, n, s):
         return decoder_inputs(n, s, 7, 6, 2) if of == "step" else forward_inputs(t, n, s, 7, 6, 2)

@@ -7,10 +7,29 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.seq2seq.inputs import some_lengths
 from reference import seq2seq as ref
-from softmark import agree, agree_at_extremes, agree_in_turn, confirm_reference, draw, draw_integers, gradients_agree
-from softmark import well_behaved
+from softmark import (
+    agree,
+    agree_at_extremes,
+    agree_in_turn,
+    confirm_reference,
+    draw,
+    draw_integers,
+    gradients_agree,
+    well_behaved,
+)
 
-SIZES = [(3, 5, 7), (2, 4, 1), (1, 6, 3), (4, 1, 5), (1, 1, 2), (4, 4, 4), (5, 3, 3), (2, 33, 4), (2, 100, 2), (3, 2, 40)]
+SIZES = [
+    (3, 5, 7),
+    (2, 4, 1),
+    (1, 6, 3),
+    (4, 1, 5),
+    (1, 1, 2),
+    (4, 4, 4),
+    (5, 3, 3),
+    (2, 33, 4),
+    (2, 100, 2),
+    (3, 2, 40),
+]
 """N, T and V."""
 
 

@@ -25,7 +25,16 @@ def check_greedy(student, *given):
 @visibility("after_published")
 @pytest.mark.parametrize(
     ("v", "start", "end", "limit"),
-    [(5, 1, 2, 6), (5, 4, 0, 3), (7, 0, 6, 1), (3, 2, 1, 12), (2, 1, 0, 100), (5, 3, 2, 5), (1, 3, 0, 4), (40, 2, 3, 5)],
+    [
+        (5, 1, 2, 6),
+        (5, 4, 0, 3),
+        (7, 0, 6, 1),
+        (3, 2, 1, 12),
+        (2, 1, 0, 100),
+        (5, 3, 2, 5),
+        (1, 3, 0, 4),
+        (40, 2, 3, 5),
+    ],
 )
 def test_greedy_of_one_sentence(student, v, start, end, limit):
     """One sentence: the likeliest token at every step, fed back with the new state, until END or the limit."""

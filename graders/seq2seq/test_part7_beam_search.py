@@ -10,7 +10,16 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.seq2seq.inputs import tables
 from graders.seq2seq.lent import step
 from reference import seq2seq as ref
-from softmark import agree, agree_in_turn, confirm_reference, keeps_dtype, leaves_inputs, lend, repeatable, works_on_meta
+from softmark import (
+    agree,
+    agree_in_turn,
+    confirm_reference,
+    keeps_dtype,
+    leaves_inputs,
+    lend,
+    repeatable,
+    works_on_meta,
+)
 
 
 def beam_inputs(state, start, end, width, limit):
@@ -46,7 +55,9 @@ def score_of(tokens, state, start):
 @number("7.1")
 @weight(0.25)
 @visibility("after_published")
-@pytest.mark.parametrize(("v", "start", "end", "limit"), [(5, 1, 2, 6), (3, 2, 0, 9), (7, 0, 6, 1), (2, 1, 0, 40), (1, 3, 0, 4)])
+@pytest.mark.parametrize(
+    ("v", "start", "end", "limit"), [(5, 1, 2, 6), (3, 2, 0, 9), (7, 0, 6, 1), (2, 1, 0, 40), (1, 3, 0, 4)]
+)
 def test_beam_of_one(student, v, start, end, limit):
     """With width 1 the tokens are those of greedy search, with their score."""
     for of_end in (-20, 0, 1, 20):
