@@ -52,7 +52,11 @@ class ExampleCall:
 
 
 def example(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ExampleCall:
-    """Return a worked example: a call of a reference function with small inputs."""
+    """Return a worked example: a call of a reference function with small inputs.
+
+    A function among the inputs is lent: `example(ref.search, lend(step, calls=4), numbers("state", 2, 9))`. Because
+    `examples.json` cannot hold it, the public test names it once more: `example(student.search, "search", step)`.
+    """
     return ExampleCall(function, args, kwargs)
 
 

@@ -84,12 +84,15 @@ class Examples:
         right."""
 
     @pytest.fixture
-    def example(self) -> Callable[[object, str], None]:
-        """Return `example`: `example(student.scores, "scores")` compares a function with a worked example."""
+    def example(self) -> Callable[..., None]:
+        """Return `example`: `example(student.scores, "scores")` compares a function with a worked example.
 
-        def check(got: object, name: str) -> None:
+        The functions that the example lends follow: `example(student.greedy, "greedy", step)`.
+        """
+
+        def check(got: object, name: str, *functions: Callable[..., object]) -> None:
             worked = worked_example(self._handout, name)
-            worked.check(got)
+            worked.check(got, *functions)
             self._not_made[current_test().id].update(slip.name for slip in worked.slips)
 
         return check
