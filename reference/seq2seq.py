@@ -259,7 +259,7 @@ def greedy(step: Step, state: torch.Tensor, start: int, end: int, limit: int) ->
     while len(columns) < limit and not ended.all():
         logits, state = step(tokens, state)                            # (N, V), (N, H)
         tokens = logits.argmax(dim=1).masked_fill(ended, end)          # (N,)  of equal ones the first
-        ended = ended | (tokens == end)                                # (N,)
+        ended = tokens == end                                          # (N,)  one that had ended writes END again
         columns.append(tokens)
     return torch.stack(columns, dim=1)                                 # (N, L)
     # END SOLUTION
@@ -301,6 +301,6 @@ def beam_search(
         scores, order = scores[:possible], order[:possible]             # (K,) each
         k, last = order // log_p.shape[1], order % log_p.shape[1]       # (K,) each
         tokens = torch.cat([tokens[k], last[:, None]], dim=1)           # (K, L)
-        state, ended = state[k], ended[k] | (last == end)               # (K, H), (K,)
+        state, ended = state[k], last == end                            # (K, H), (K,)
     return tokens, scores
     # END SOLUTION

@@ -21,13 +21,13 @@ def step(tokens, state):
     """A model without weights for the searches: it reads the logits off a table, which stands in the state.
 
     A row of the state is a table (V, V), whose row t has the logits after token t. Then the rows of the table move on
-    by t + 1 places, so what comes later depends on all tokens so far.
+    by t + 1 places and fade, so what comes later depends on all tokens so far and on their order.
     """
     V = math.isqrt(state.shape[1])
     table = state.view(-1, V, V)
     logits = table[torch.arange(len(tokens)), tokens % V]
     rows = (torch.arange(V) + tokens[:, None] + 1) % V
-    return logits, table[torch.arange(len(tokens))[:, None], rows].flatten(1)
+    return logits, 0.97 * table[torch.arange(len(tokens))[:, None], rows].flatten(1)
 
 
 # Part 1: scores ---------------------------------------------------------------------------------------------
@@ -179,6 +179,14 @@ def test_greedy(student, example, name):
 
 
 @number("6.2")
+def test_greedy_stops(student):
+    """Once all sentences have ended, `step` is not called again."""
+    state = torch.zeros(2, 9, dtype=torch.float64)
+    state[:, 2::3] = 1  # END is the likeliest token everywhere
+    agree(student.greedy(lend(step, calls=1), state, 1, 2, 5), torch.tensor([[2], [2]]))
+
+
+@number("6.3")
 def test_greedy_manners(student):
     """The state stays as it was, and a second call gives the same."""
     given = lend(step, calls=5), draw("n h", n=3, h=16), 1, 2, 5
@@ -197,6 +205,15 @@ def test_beam_search(student, example, of):
 
 
 @number("7.2")
+def test_beam_search_stops(student):
+    """Once all hypotheses have ended, `step` is not called again."""
+    state = torch.zeros(1, 9, dtype=torch.float64)
+    state[:, 2::3] = 30  # END is all but certain after any token
+    tokens, _ = student.beam_search(lend(step, calls=2), state, 1, 2, 3, 5)
+    agree(tokens, torch.tensor([[2, 2], [0, 2], [1, 2]]))
+
+
+@number("7.3")
 def test_beam_search_manners(student):
     """The state stays as it was, and a second call gives the same."""
     given = lend(step, calls=5), draw("n h", n=1, h=16), 1, 2, 3, 5

@@ -13,14 +13,12 @@ TARGETS = torch.tensor([[1, 3, 2, 0, 0], [2, 0, 0, 0, 0], [3, 1, 3, 1, 2]])
 LARGE = torch.tensor([[1000.0, -1000.0, 999.0], [-1000.0, -999.0, 1000.0]], dtype=torch.float64)
 
 
-def searched(state, *ids_and_limit, width=0):
-    """Return the example of a search, which may call `step` once for each column of its answer."""
+def searched(state, start, end, limit, width=0):
+    """Return the example of a search, greedy without a width. It may call `step` once too often: its answer tells."""
+    lent = lend(step, calls=limit + 1)
     if width:
-        tokens, _ = ref.beam_search(step, state, *ids_and_limit[:2], width, ids_and_limit[2])
-        calls = lend(step, calls=tokens.shape[1])
-        return example(ref.beam_search, calls, state, *ids_and_limit[:2], width, ids_and_limit[2])
-    calls = lend(step, calls=ref.greedy(step, state, *ids_and_limit).shape[1])
-    return example(ref.greedy, calls, state, *ids_and_limit)
+        return example(ref.beam_search, lent, state, start, end, width, limit)
+    return example(ref.greedy, lent, state, start, end, limit)
 
 
 def tables(label, n, v, end, of_end):

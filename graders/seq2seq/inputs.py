@@ -30,9 +30,16 @@ def some_ids(vocab_size, *shape):
     return ids
 
 
-def tables(n, v, end=None, of_end=0.0):
+def tables(n, v, end, of_end):
     """Draw the state of `step` for n sentences: tables of logits, those of END moved by a number."""
     logits = 2 * draw("n v v", n=n, v=v)
-    if end is not None:
-        logits[..., end] += of_end
+    logits[..., end] += of_end
+    return logits.flatten(1)
+
+
+def tables_with_ties(n, v):
+    """Draw tables in which the first and the last token are equally likely everywhere, and likelier than most."""
+    logits = 2 * draw("n v v", n=n, v=v)
+    logits[..., 0] += 2
+    logits[..., -1] = logits[..., 0]
     return logits.flatten(1)

@@ -13,7 +13,7 @@ def dot_inputs(n, s, d, c, a):
 
 
 def bilinear_inputs(n, s, d, c, a):
-    return *source(n, s, d, c), draw("d c", d=d, c=c)
+    return *source(n, s, d, c), 5 * draw("d c", d=d, c=c)
 
 
 def additive_inputs(n, s, d, c, a):

@@ -4,16 +4,15 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.seq2seq.inputs import tables
+from graders.seq2seq.inputs import tables, tables_with_ties
 from graders.seq2seq.lent import step
 from reference import seq2seq as ref
 from softmark import agree, agree_in_turn, leaves_inputs, lend, repeatable, works_on_meta
 
 
 def greedy_inputs(state, start, end, limit):
-    """Return the arguments of a search. `step` may be called once for each column of the right answer."""
-    calls = ref.greedy(step, state, start, end, limit).shape[1]
-    return lend(step, calls=calls), state, start, end, limit
+    """Return the arguments of a search that may call `step` once too often: its answer says more than that."""
+    return lend(step, calls=limit + 1), state, start, end, limit
 
 
 def check_greedy(student, *given):
@@ -44,7 +43,7 @@ def test_greedy_of_one_sentence(student, v, start, end, limit):
 
 
 @number("6.2")
-@weight(1)
+@weight(0.75)
 @visibility("after_published")
 @pytest.mark.parametrize(
     ("n", "v", "start", "end", "limit"),
@@ -62,9 +61,9 @@ def test_greedy_of_a_batch(student, n, v, start, end, limit):
 def test_greedy_of_equal_logits(student):
     """Of tokens that are equally likely, the one with the smaller id is taken."""
     for v in (2, 5, 6):
-        for end in range(v):
-            check_greedy(student, tables(3, v).round(), 1, end, 6)
+        for end in range(v - 1, -1, -1):
             check_greedy(student, torch.zeros(2, v * v, dtype=torch.float64), 1, end, 4)
+            check_greedy(student, tables_with_ties(3, v), 1, end, 6)
 
 
 @number("6.4")
@@ -83,7 +82,18 @@ def test_greedy_conduct(student):
     ]
     for call in (inputs, *others, inputs, others[2], inputs):
         agree(student.greedy, ref.greedy, *call)
-    wide = lend(step, calls=6)
-    agree_in_turn(student.greedy, ref.greedy, (wide, *inputs[1:]), *others)
+    agree_in_turn(student.greedy, ref.greedy, inputs, *others)
+    check_greedy(student, tables(2, 1, 0, 0), 3, 0, 4)  # a vocabulary of one token
     for scale in (1000, 1e-3):
         check_greedy(student, scale * tables(3, 5, 3, 1), 2, 3, 6)
+
+
+@number("6.5")
+@weight(0.25)
+@visibility("after_published")
+@pytest.mark.parametrize(("n", "of_end", "limit"), [(1, 20, 5), (3, 20, 4), (4, 2, 9), (1, 1, 30), (2, -20, 3)])
+def test_greedy_calls(student, n, of_end, limit):
+    """`step` is called once for each column of the answer, and not again when all sentences have ended."""
+    state = tables(n, 4, 2, of_end)
+    calls = ref.greedy(step, state, 1, 2, limit).shape[1]
+    agree(student.greedy, ref.greedy, lend(step, calls=calls), state, 1, 2, limit)

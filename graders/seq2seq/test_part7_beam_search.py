@@ -7,7 +7,7 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.seq2seq.inputs import tables
+from graders.seq2seq.inputs import tables, tables_with_ties
 from graders.seq2seq.lent import step
 from reference import seq2seq as ref
 from softmark import (
@@ -23,9 +23,8 @@ from softmark import (
 
 
 def beam_inputs(state, start, end, width, limit):
-    """Return the arguments of a search. `step` may be called once for each column of the right answer."""
-    calls = ref.beam_search(step, state, start, end, width, limit)[0].shape[1]
-    return lend(step, calls=calls), state, start, end, width, limit
+    """Return the arguments of a search that may call `step` once too often: its answer says more than that."""
+    return lend(step, calls=limit + 1), state, start, end, width, limit
 
 
 def check_beams(student, *given):
@@ -87,7 +86,7 @@ def test_beam_of_everything(student, v, start, end, limit):
 
 
 @number("7.3")
-@weight(0.75)
+@weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize(
     ("v", "start", "end", "width", "limit"),
@@ -109,7 +108,7 @@ def test_beams_of_equal_scores(student):
             for width in (1, 2, 5):
                 check_beams(student, torch.zeros(1, v * v, dtype=torch.float64), 1, end, width, 3)
     for width in (2, 3):
-        check_beams(student, tables(1, 5).round(), 1, 2, width, 2)
+        check_beams(student, tables_with_ties(1, 5), 1, 2, width, 4)
 
 
 @number("7.5")
@@ -128,10 +127,23 @@ def test_beam_search_conduct(student):
     ]
     for call in (inputs, *others, inputs, others[2], inputs):
         agree(student.beam_search, ref.beam_search, *call)
-    agree_in_turn(student.beam_search, ref.beam_search, (lend(step, calls=6), *inputs[1:]), *others)
-    for scale in (500, 1e-3):
-        check_beams(student, scale * tables(1, 5, 3, 1), 2, 3, 4, 5)
+    agree_in_turn(student.beam_search, ref.beam_search, inputs, *others)
+    for scale in (400, 1e-3):
+        state = (scale * tables(1, 5, 3, 1)).clamp(-1000, 1000)
+        check_beams(student, state, 2, 3, 4, 5)
+        check_beams(student, state, 2, 3, 9, 1)
 
 
 def keeps_scores(search, *inputs):
     keeps_dtype(search, *inputs, output=1)
+
+
+@number("7.6")
+@weight(0.25)
+@visibility("after_published")
+@pytest.mark.parametrize(("of_end", "width", "limit"), [(20, 1, 5), (20, 3, 6), (3, 2, 9), (-20, 3, 3)])
+def test_beam_search_calls(student, of_end, width, limit):
+    """`step` is called once for each column of the answer, and not again when all hypotheses have ended."""
+    state = tables(1, 4, 2, of_end)
+    calls = ref.beam_search(step, state, 1, 2, width, limit)[0].shape[1]
+    agree(student.beam_search, ref.beam_search, lend(step, calls=calls), state, 1, 2, width, limit)

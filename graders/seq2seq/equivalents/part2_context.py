@@ -19,7 +19,7 @@ def by_hand(scores, states, lengths):
     real = (torch.arange(scores.shape[1], device=scores.device)[None] < lengths[:, None]).to(scores.dtype)
     top = (scores - (1 - real) * 1e6).amax(dim=1, keepdim=True)
     e = torch.exp((scores - top) * real) * real
-    p = e / e.sum(dim=1, keepdim=True).clamp(min=torch.finfo(scores.dtype).tiny)
+    p = e / e.sum(dim=1, keepdim=True).clamp(min=1)
     return (p[:, :, None] * states).sum(dim=1), p
 
 
@@ -40,3 +40,10 @@ def minus_infinity_where_something_is_real(scores, states, lengths):
     p = scores.masked_fill(padding & ~empty, float("-inf")).log_softmax(1).exp()
     p = p.masked_fill(empty, 0.0)
     return torch.matmul(p.unsqueeze(1), states)[:, 0], p
+
+
+@equivalent(ref.context)
+def zero_in_the_place_of_nan(scores, states, lengths):
+    padding = torch.arange(scores.shape[1], device=scores.device) >= lengths[:, None]
+    p = torch.softmax(scores.masked_fill(padding, -torch.inf), dim=1).masked_fill(padding, 0)
+    return (p[..., None] * states).sum(-2), p

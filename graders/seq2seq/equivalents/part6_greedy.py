@@ -45,7 +45,7 @@ def running_rows_only(step, state, start, end, limit):
     while len(columns) <= limit and len(running):
         logits, state = step(columns[-1][running], state)
         column = torch.full_like(columns[-1], end)
-        column[running] = torch.topk(logits, 1).indices[:, 0] if logits.shape[1] == 1 else _first_best(logits)
+        column[running] = _first_best(logits)
         columns.append(column)
         on = column[running] != end
         running, state = running[on], state[on]
