@@ -53,7 +53,7 @@ EXAMPLES = {
         ref.Decoder, {"vocab_size": 4, "embedding_size": 2, "hidden_size": 2, "states_size": 2},
         torch.tensor([[1], [1], [3]]), numbers("h", 3, 2) / 2, SOURCE, LENGTHS,
     ),
-    "teacher_forced_loss": example(ref.teacher_forced_loss, numbers("logits", 3, 5, 4), TARGETS, -100),
+    "teacher_forced_loss, all": example(ref.teacher_forced_loss, numbers("logits", 3, 5, 4), TARGETS, -100),
     "teacher_forced_loss, padding": example(ref.teacher_forced_loss, numbers("logits", 3, 5, 4), TARGETS, 0),
     "teacher_forced_loss, no id": example(
         ref.teacher_forced_loss, numbers("logits", 3, 5, 4), TARGETS.masked_fill(TARGETS == 0, -100), -100
@@ -67,7 +67,7 @@ EXAMPLES = {
     "greedy": searched(tables("one", 1, 4, 2, -9), 1, 2, 4),
     "greedy, a batch": searched(tables("batch", 4, 4, 2, 0.5), 1, 2, 6),
     "greedy, equal logits": searched(torch.zeros(1, 16, dtype=torch.float64), 1, 3, 2),
-    "beam_search": searched(tables("beam", 1, 4, 2, 0.6), 1, 2, 4, width=3),
+    "beam_search, some end": searched(tables("beam", 1, 4, 2, 0.6), 1, 2, 4, width=3),
     "beam_search, none ends": searched(tables("beam", 1, 4, 2, -9), 1, 2, 3, width=2),
     "beam_search, width 1": searched(tables("one", 1, 4, 2, -9), 1, 2, 4, width=1),
     "beam_search, a wide beam": searched(tables("wide", 1, 3, 0, 0.5), 1, 0, 2, width=9),
