@@ -95,6 +95,16 @@ class TestTable:
         target = ObservedFunction({"gates": gates}, "gates")
         assert facts_of(target, None, {}, (torch.ones(3, 8),), {})["sizes"] == {"H": 2}
 
+    def test_of_a_docstring_with_a_fixed_axis(self) -> None:
+        """An axis that always has one length is no size."""
+
+        def search(state: torch.Tensor) -> torch.Tensor:
+            """state: (1, H)"""
+            return state
+
+        target = ObservedFunction({"search": search}, "search")
+        assert facts_of(target, None, {}, (torch.ones(1, 8),), {})["sizes"] == {"H": 8}
+
 
 class TestSpoil:
     """A function is wrong while the condition holds, and right otherwise."""

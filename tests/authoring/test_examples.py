@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import runpy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,10 @@ from softmark.authoring import examples
 from softmark.authoring.build import buildable
 from softmark.authoring.examples import ExampleCall, encode, example, handout_of, module_example, numbers
 from softmark.check.public_tests import EXAMPLES, Handout, read_handout
-from softmark.check.worked_examples import NoData, Slip, WorkedExample, from_data, to_data, worked_example
+from softmark.check.worked_examples import LentLater, NoData, Slip, WorkedExample, from_data, to_data, worked_example
 from softmark.course.homework import Homework, load_homework
 from softmark.records.errors import ConfigError
-from softmark.verdict import Failed, Registry, agree, collecting, mistake
+from softmark.verdict import Failed, Registry, agree, collecting, lend, mistake
 
 ROOT = Path(__file__).parents[2]
 S, K, ANSWER = numbers("Q", 3, 5), numbers("K", 4, 5), torch.tensor([1.0, 2.0], dtype=torch.float64)
@@ -142,6 +144,22 @@ class TestWorkedExample:
             example.check(ANSWER * 3)
         assert failed.value.verdict.causes == ()
 
+    def test_lends_a_function(self) -> None:
+        """A function cannot be written down, so the test names it, and it may be called as often as the author said."""
+        assert to_data(lend(torch.neg, calls=3)) == {"lent": 3}
+        lent = []
+
+        def searched(step: Any, x: torch.Tensor) -> torch.Tensor:
+            lent.append(step.calls)
+            answer: torch.Tensor = step(x)
+            return answer
+
+        example = WorkedExample("it", (from_data({"lent": 3}), ANSWER), -ANSWER, {})
+        example.check(searched, torch.neg)
+        with pytest.raises(Failed):
+            example.check(searched, torch.abs)
+        assert lent == [3, 3]
+
 
 class TestHandout:
     """What `handout_of` writes about a call."""
@@ -261,7 +279,16 @@ def test_examples_of_the_course_are_right(name: str) -> None:
         got = getattr(reference, worked.call)
         if worked.make is not None:
             got = _Doubled(got)
-        worked_example(handout, worked.name).check(got)
+        known = worked_example(handout, worked.name)
+        named = zip(handout.takes.get(worked.call, ()), known.args, strict=False)
+        lent = [argument for argument, value in named if isinstance(value, LentLater)]
+        known.check(got, *map(_of_public_tests(name).__getitem__, lent))
+
+
+@cache
+def _of_public_tests(name: str) -> dict[str, Any]:
+    """Return what the public tests of a homework define, such as functions that they lend."""
+    return runpy.run_path(str(ROOT / "assignments" / name / "test_public.py"))
 
 
 class _Doubled:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from softmark.verdict import TestContext, activate, agree, draw, expected, gradients_agree
+from softmark.verdict import TestContext, activate, agree, draw, expected, gradients_agree, lend
 from softmark.verdict.expected import computed, expected_for
 from tests.support import lecture as ref
 from tests.support.students import Counting, InProcess, failure
@@ -15,6 +15,18 @@ def counted(x, factor=2.0):
     """A reference that notes its calls."""
     CALLS.append(x.dtype)
     return x * factor
+
+
+def applied(function, x):
+    return function(x)
+
+
+def doubled(x):
+    return 2 * x
+
+
+def tripled(x):
+    return 3 * x
 
 
 @pytest.fixture(autouse=True)
@@ -117,6 +129,35 @@ class TestMemory:
             factor = new
             with activate(TestContext(id="closures")):
                 agree(x * new, scaled, x)
+
+    def test_recurrent_modules_are_remembered(self):
+        """A GRU refers to its weights once more, weakly: the same weights find the same truth, others another one."""
+        gru, x = torch.nn.GRU(3, 2).double(), draw("t n d", t=4, n=2, d=3)
+        first = expected_for(gru, (x,), {}, "recurrent")
+        assert expected_for(gru, (x,), {}, "recurrent") is first
+        with torch.no_grad():
+            gru.weight_hh_l0[0, 0] += 1
+        other = expected_for(gru, (x,), {}, "recurrent")
+        assert other is not first
+        assert not torch.equal(other.value[0], first.value[0])
+
+    def test_lent_functions(self):
+        """A function of a file may be lent again, and is told apart from another one; closures are never remembered."""
+        x = draw("n", n=4)
+
+        def truth(function, calls=3):
+            return expected_for(applied, (lend(function, calls=calls), x), {}, "lent")
+
+        assert truth(doubled) is truth(doubled)
+        assert torch.equal(truth(tripled).value, 3 * x)
+        assert truth(doubled, calls=4) is not truth(doubled)
+        factor = 4
+
+        def scaled(x):
+            return factor * x
+
+        for factor in (4, 5):
+            assert torch.equal(truth(scaled).value, factor * x)
 
     def test_gradients_are_remembered_too(self):
         """The same cotangent, drawn from the case's seed, finds the same gradients again; another one does not."""

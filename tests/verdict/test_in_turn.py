@@ -59,16 +59,20 @@ class TestInTurn:
             in_turn(keeping(wrong))
 
     def test_modules_keep_their_dtype(self) -> None:
-        """A module has weights of one dtype, so it is not asked in float32."""
+        """A module has weights of one dtype, so neither it nor a method of it is asked in float32."""
         asked: list[torch.dtype] = []
 
         class Same(nn.Module):
             def forward(self, x: torch.Tensor) -> torch.Tensor:
                 return 2 * x
 
+            def step(self, x: torch.Tensor) -> torch.Tensor:
+                return 2 * x
+
         def own(x: torch.Tensor) -> torch.Tensor:
             asked.append(x.dtype)
             return 2 * x
 
-        in_turn(own, Same())
-        assert set(asked) == {torch.float64}
+        for want in (Same(), Same().step):
+            in_turn(own, want)
+            assert set(asked) == {torch.float64}

@@ -54,7 +54,9 @@ class ExampleCall:
 def example(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ExampleCall:
     """Return a worked example: a call of a reference function with small inputs.
 
-    An argument may be a function of torch, such as `torch.tanh`; it is lent to the student's function.
+    An argument may be a function of torch, such as `torch.tanh`; it is lent to the student's function. Another function
+    is lent by name: `example(ref.search, lend(step, calls=4), numbers("state", 2, 9))`. Because `examples.json` cannot
+    hold it, the public test names it once more: `example(student.search, "search", step)`.
     """
     return ExampleCall(function, args, kwargs)
 

@@ -128,6 +128,8 @@ def _note_sizes(facts: Facts, target: ObservedFunction, name: str, tensor: torch
     if batch:
         facts["batch"].append(sizes[: len(sizes) - len(axes)])
     for axis, size in zip(reversed(axes), reversed(sizes), strict=False):
+        if axis.isdigit():
+            continue  # it has this size in every call
         symbol, unit = _symbol(axis, facts["numbers"])
         if unit and size % unit == 0:
             facts["sizes"].setdefault(symbol or f"{name}[{axis}]", size // unit)

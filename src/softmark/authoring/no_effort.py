@@ -30,8 +30,10 @@ _CLASS = """
 class {name}(torch.nn.Module):
     def __init__(self, *args, **kwargs):
         super().__init__()
+"""
 
-    def forward(self, *args, **kwargs):
+_METHOD = """
+    def {name}(self, *args, **kwargs):
         {body}
 """
 
@@ -62,10 +64,12 @@ class {name}({name}):
             super().__init__(*args, **kwargs)
         except Exception:
             torch.nn.Module.__init__(self)
+"""
 
-    def forward(self, *args, **kwargs):
+_CONSTANT_METHOD = """
+    def {name}(self, *args, **kwargs):
         try:
-            return _constant(super().forward(*args, **kwargs))
+            return _constant(super().{name}(*args, **kwargs))
         except Exception:
             return None
 """
@@ -83,11 +87,24 @@ def trivial_submissions(homework: Homework) -> dict[str, str]:
     """Return the source texts by name."""
     reference = homework.reference.read_text(encoding="utf-8")
     classes = {node.name for node in ast.parse(reference).body if isinstance(node, ast.ClassDef)}
-    names = [name for part in homework.parts for name in part.functions]
+    methods = {name: ["forward", *_methods(homework, name)] for name in homework.wanted if name in classes}
+
+    def defined(name: str, function: str, of_class: str, method: str, body: str = "") -> str:
+        if name not in methods:
+            return function.format(name=name, body=body)
+        own = [method.format(name=one, body=body) for one in methods[name]]
+        return of_class.format(name=name) + "".join(own)
+
     submissions = {}
     for label, body in _ANSWERS.items():
-        pieces = [(_CLASS if name in classes else _FUNCTION).format(name=name, body=body) for name in names]
+        pieces = [defined(name, _FUNCTION, _CLASS, _METHOD, body) for name in homework.wanted]
         submissions[label] = "import torch\n\n" + "\n".join(pieces)
-    pieces = [(_CONSTANT_CLASS if name in classes else _CONSTANT_FUNCTION).format(name=name) for name in names]
+    pieces = [defined(name, _CONSTANT_FUNCTION, _CONSTANT_CLASS, _CONSTANT_METHOD) for name in homework.wanted]
     submissions["right_shaped_constant"] = reference + _CONSTANT + "\n".join(pieces)
     return submissions
+
+
+def _methods(homework: Homework, name: str) -> list[str]:
+    """Return the methods of a class that the parts name: "Decoder.step" has "step"."""
+    named = [one.partition(".") for part in homework.parts for one in part.functions]
+    return [method for owner, _, method in named if owner == name and method not in ("", "forward")]

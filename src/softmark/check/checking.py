@@ -90,12 +90,15 @@ class Examples:
         right."""
 
     @pytest.fixture
-    def example(self) -> Callable[[object, str], None]:
-        """Return `example`: `example(student.scores, "scores")` compares a function with a worked example."""
+    def example(self) -> Callable[..., None]:
+        """Return `example`: `example(student.scores, "scores")` compares a function with a worked example.
 
-        def check(got: object, name: str) -> None:
+        The functions that the example lends follow: `example(student.greedy, "greedy", step)`.
+        """
+
+        def check(got: object, name: str, *functions: Callable[..., object]) -> None:
             worked = self._worked(name)
-            worked.check(got, naming=current_test().described)
+            worked.check(got, *functions, naming=current_test().described)
             self._not_made[current_test().id].update(slip.name for slip in worked.slips)
 
         return check

@@ -8,6 +8,7 @@ A student's own machine has no reference, so the answers come along as numbers. 
     {"dict": {...}}              a dictionary with texts as keys
     {"text": "..."}              a text
     {"function": "tanh"}         a function of torch, which is lent to the student's function
+    {"lent": 3}                  a function that the public test lends, for so many calls
     null, true, 3, 0.5           themselves
 
 A number in a list that is not finite is written as a text: "nan", "inf" or "-inf". JSON has no other way.
@@ -16,7 +17,7 @@ A number in a list that is not finite is written as a text: "nan", "inf" or "-in
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ from softmark.check.public_tests import EXAMPLES, Handout
 from softmark.records.errors import ConfigError
 from softmark.records.verdict import Cause, Failed
 from softmark.verdict.agree import agree
-from softmark.verdict.callee import ask, lend
+from softmark.verdict.callee import Lent, ask, lend
 from softmark.verdict.compare import agrees
 from softmark.verdict.expected import Expected, stated
 from softmark.verdict.naming import NAMEABLE
@@ -40,6 +41,13 @@ _CALLS = 1000
 
 class NoData(ValueError):
     """Raised if a value cannot be written down as an example's data."""
+
+
+@dataclass(frozen=True)
+class LentLater:
+    """Stands for a function that the public test lends, which one call may use so often."""
+
+    calls: int
 
 
 @dataclass(frozen=True)
@@ -64,12 +72,15 @@ class WorkedExample:
     make: Mapping[str, Any] | None = None
     weights: Mapping[str, torch.Tensor] | None = None
 
-    def check(self, got: Any, *, naming: bool = True) -> None:
+    def check(self, got: Any, *functions: Callable[..., Any], naming: bool = True) -> None:
         """Compare a student's function or class with the example. Raise `Failed` if they differ.
 
-        With `naming` the failure has the mistakes that explain it.
+        `functions` are those that the example lends, in the order of its arguments. With `naming` the failure has the
+        mistakes that explain it.
         """
-        value = ask(self._callee(got), self.args, dict(self.kwargs)).value
+        own = iter(functions)
+        args = [lend(next(own), calls=arg.calls) if isinstance(arg, LentLater) else arg for arg in self.args]
+        value = ask(self._callee(got), tuple(args), dict(self.kwargs)).value
         try:
             agree(value, self._truth(self.answer))
         except Failed as failure:
@@ -129,6 +140,8 @@ def to_data(value: Any) -> Any:
         return {"list" if type(value) is list else "tuple": [to_data(item) for item in value]}
     if isinstance(value, dict) and all(type(key) is str for key in value):
         return {"dict": {key: to_data(item) for key, item in value.items()}}
+    if isinstance(value, Lent):
+        return {"lent": value.calls}
     name = getattr(value, "__name__", "")
     if callable(value) and value is getattr(torch, name, None):
         return {"function": name}
@@ -149,6 +162,8 @@ def from_data(data: Any) -> Any:
         return tuple(from_data(item) for item in data["tuple"])
     if isinstance(data, dict) and "function" in data:
         return lend(getattr(torch, data["function"]), calls=_CALLS)
+    if isinstance(data, dict) and "lent" in data:
+        return LentLater(data["lent"])
     if isinstance(data, dict):
         return {key: from_data(item) for key, item in data["dict"].items()}
     return _plain(data)

@@ -55,7 +55,8 @@ def lend(function: Callable[..., Any], *, calls: int) -> Callable[..., Any]:
 
     Its code stays with the test. The student's process sends the arguments and gets the value, and gradients if it asks
     for them, so the function must depend on nothing but its arguments. It may get any arguments; what it raises reaches
-    the student's code as the built-in exception that it is or is derived from.
+    the student's code as the built-in exception that it is or is derived from. What is expected of a call is
+    computed once for all submissions if the function stands in a file by itself, outside of the test.
     """
     return Lent(function, calls)
 

@@ -21,11 +21,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import FunctionType, MethodType
 from typing import Any
+from weakref import ReferenceType
 
 import numpy as np
 import torch
 
 from softmark.verdict.answers import Answers
+from softmark.verdict.callee import Lent
 from softmark.verdict.plant import instead
 from softmark.verdict.tolerance import DOUBLE, FREE, Precision, default_float64, level_of, noise, plain_noise, tolerance
 from softmark.verdict.values import flatten, is_numeric, map_tensors, size_of, tensor_of, tensors_in
@@ -177,6 +179,11 @@ def coarsest(inputs: Any) -> torch.dtype:
     return min(_precisions(inputs), key=_PRECISION.__getitem__, default=torch.float64)
 
 
+def has_weights(want: Callable[..., Any]) -> bool:
+    """Return whether a reference is a module or a method of one, so that its weights fix the dtype of its inputs."""
+    return isinstance(getattr(want, "__self__", want), torch.nn.Module)
+
+
 def in_float64(want: Callable[..., Any]) -> Callable[..., Any]:
     """Return the reference itself, or a float64 copy of the module it belongs to."""
     owner = getattr(want, "__self__", want)
@@ -297,6 +304,8 @@ def _digest(inputs: Any) -> bytes | None:
     numbers: dict[int, int] = {}
     for path, leaf in flatten(inputs):
         digest.update(repr(path).encode())
+        if isinstance(leaf, ReferenceType):
+            leaf = leaf()  # a recurrent module of torch's refers to its own parameters once more
         if isinstance(leaf, torch.Tensor):
             # One tensor in two places has other gradients than two tensors with the same numbers.
             number = numbers.setdefault(id(leaf), len(numbers))
@@ -306,6 +315,9 @@ def _digest(inputs: Any) -> bytes | None:
             digest.update(f"{leaf.dtype}{leaf.shape}".encode() + leaf.tobytes())
         elif leaf is None or type(leaf) in (bool, int, float, complex, str, torch.dtype):
             digest.update(f"{type(leaf).__name__}{leaf!r}".encode())
+        elif isinstance(leaf, Lent) and type(leaf.function) is FunctionType and not leaf.function.__closure__:
+            # What is kept holds its inputs, so no other function gets the same id meanwhile.
+            digest.update(f"lent {id(leaf.function)} {leaf.calls}".encode())
         else:
             return None
     return digest.digest()

@@ -10,6 +10,7 @@ import torch
 from softmark.verdict.agree import agree
 from softmark.verdict.callee import StudentCallable
 from softmark.verdict.draw import to_float32
+from softmark.verdict.expected import has_weights
 from softmark.verdict.gradients import gradients_agree
 from softmark.verdict.values import map_tensors
 
@@ -23,12 +24,13 @@ def agree_at_extremes(
 
     The arguments at the positions in `large`, or all if none is named, are multiplied by 1000. Then the first row of
     the first real tensor gets equal numbers. A function is also asked in float32, with numbers multiplied by 100 (not a
-    module, whose weights have one dtype). So give numbers around 1, and name in `large` what the handout lets be large.
+    module or a method of one, whose weights have one dtype). So give numbers around 1, and name in `large` what the
+    handout lets be large.
     """
     for extreme in (_times(_HUGE, args, large), _with_level_row(args)):
         agree(got, want, *extreme, **kwargs)
         gradients_agree(got, want, *extreme, **kwargs)
-    if not isinstance(want, torch.nn.Module):
+    if not has_weights(want):
         narrow_args, narrow_kwargs = to_float32((_times(_LARGE, args, large), kwargs))
         agree(got, want, *narrow_args, **narrow_kwargs)
 

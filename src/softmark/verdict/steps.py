@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from softmark.verdict.callee import StudentCallable
+from softmark.verdict.callee import Lent, StudentCallable
 from softmark.verdict.context import Step, current_test
 from softmark.verdict.expected import Expected
 from softmark.verdict.values import Path, flatten
@@ -42,7 +42,7 @@ def _is_copied_whole(leaf: tuple[Path, Any]) -> bool:
     value = leaf[1]
     if isinstance(value, torch.Tensor):
         return not value.requires_grad
-    return value is None or type(value) in (bool, int, float, complex, str)
+    return value is None or type(value) in (bool, int, float, complex, str) or isinstance(value, Lent)
 
 
 def _ends_test(frame: FrameType | None, body: CodeType) -> bool:
