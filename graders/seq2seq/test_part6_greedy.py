@@ -62,8 +62,8 @@ def test_greedy_of_equal_logits(student):
     """Of tokens that are equally likely, the one with the smaller id is taken."""
     for v in (2, 5, 6):
         for end in range(v - 1, -1, -1):
-            check_greedy(student, torch.zeros(2, v * v, dtype=torch.float64), 1, end, 4)
-            check_greedy(student, tables_with_ties(3, v), 1, end, 6)
+            check_greedy(student, torch.zeros(2, v * v, dtype=torch.float64), end + 1, end, 4)
+            check_greedy(student, tables_with_ties(3, v), end + 1, end, 6)
 
 
 @number("6.4")

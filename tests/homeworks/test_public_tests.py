@@ -62,6 +62,10 @@ PLANTED = {
         ("2", "rnn_step(x[t], h, W_x", "rnn_step(x[t], x.new_zeros(N, H), W_x", "nothing is remembered"),
         ("3", "(1 - z) * n + z * h", "z * n + (1 - z) * h", "You exchanged z and 1 - z"),
     ],
+    "seq2seq": [
+        ("1", "(states @ q).squeeze(2)", "(states @ q).squeeze(2) / query.shape[1] ** 0.5", "here they are not scaled"),
+        ("2", "position < lengths[:, None]", "position >= 0 * lengths[:, None]", "You ignore the lengths"),
+    ],
     "transformer_block": [
         ("1", "(centred**2).mean(dim=-1, keepdim=True)", "X.var(dim=-1, keepdim=True)", "divided by d - 1"),
         ("2", "torch.relu(X @ W1 + b1)", "X @ W1 + b1", "There is no ReLU"),

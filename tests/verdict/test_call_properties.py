@@ -85,6 +85,7 @@ class TestKeepsDtype:
         keeps_dtype(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4))
         keeps_dtype(InProcess(ref.scores), *draw("n d", "m d", n=2, m=3, d=4), dtypes=(torch.bfloat16,))
         keeps_dtype(InProcess(lambda x: (x, x.argmax(), x > 0)), draw("n", n=3))
+        keeps_dtype(InProcess(lambda x: (x.argmax(), x)), draw("n", n=3))
 
     @pytest.mark.parametrize(
         ("wrong", "fact"),

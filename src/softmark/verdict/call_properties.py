@@ -38,16 +38,15 @@ def keeps_dtype(
 ) -> None:
     """Raise `Failed` unless inputs of each of the dtypes give an output of the same dtype.
 
-    If there are several outputs, so do all tensors of real numbers among them. float64 comes first, because code
-    that keeps a table from its first call then answers float32 with float64.
+    Of several outputs, all tensors of real numbers must have it. float64 comes first, because code that keeps a table
+    from its first call then answers float32 with float64.
     """
     for dtype in dtypes:
         cast = map_tensors((args, kwargs), lambda t, to=dtype: t.to(to) if t.is_floating_point() else t)
         value = ask(got, *cast).value
-        first = chosen_output(got, value, cast, 0)
-        for path, answer in [((), first), *flatten(value)]:
-            if not isinstance(answer, torch.Tensor) or (path and not answer.is_floating_point()):
-                continue
+        tensors = [(path, leaf) for path, leaf in flatten(value) if isinstance(leaf, torch.Tensor)]
+        real = [(path, leaf) for path, leaf in tensors if leaf.is_floating_point()]
+        for path, answer in real or [((), chosen_output(got, value, cast, 0))]:
             if answer.dtype is not dtype:
                 place_or_verb = place(path) or "returned "
                 fact = f"{place_or_verb}dtype {dtype_name(answer.dtype)} for inputs of dtype {dtype_name(dtype)}"
