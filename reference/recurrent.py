@@ -159,7 +159,7 @@ class RNN(nn.Module):
         # BEGIN SOLUTION
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f'nonlinearity is "tanh" or "relu", not {nonlinearity!r}')
-        self.g = torch.tanh if nonlinearity == "tanh" else torch.relu
+        self.nonlinearity = nonlinearity
         self.num_layers = num_layers
         self.batch_first = batch_first
         self.suffixes = ("", "_reverse") if bidirectional else ("",)
@@ -194,8 +194,9 @@ class RNN(nn.Module):
         """
         # BEGIN SOLUTION
         if self.batch_first:
-            x = x.transpose(0, 1)                                         # (T, N, D)
+            x = x.transpose(0, 1)                                      # (T, N, D)
         T, N, _ = x.shape
+        g = torch.tanh if self.nonlinearity == "tanh" else torch.relu
         h_n = []
         for k in range(self.num_layers):
             halves = []
@@ -203,19 +204,19 @@ class RNN(nn.Module):
                 names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
                 W_ih, W_hh, b_ih, b_hh = (getattr(self, f"{name}_l{k}{suffix}") for name in names)
                 H = W_hh.shape[0]
-                h = x.new_zeros(N, H) if h0 is None else h0[len(h_n)]     # (N, H)
+                h = x.new_zeros(N, H) if h0 is None else h0[len(h_n)]  # (N, H)
                 states = [h] * T
                 for t in reversed(range(T)) if suffix else range(T):
-                    h = self.g(x[t] @ W_ih.T + b_ih + h @ W_hh.T + b_hh)  # (N, H)
+                    h = g(x[t] @ W_ih.T + b_ih + h @ W_hh.T + b_hh)    # (N, H)
                     states[t] = h
-                halves.append(torch.stack(states))                        # (T, N, H)  in the order of time
+                halves.append(torch.stack(states))                     # (T, N, H)  in the order of time
                 h_n.append(h)
-            x = torch.cat(halves, dim=-1)                                 # (T, N, R·H)
+            x = torch.cat(halves, dim=-1)                              # (T, N, R·H)
             if k < self.num_layers - 1:
-                x = self.dropout(x)                                       # (T, N, R·H)  unchanged in evaluation
+                x = self.dropout(x)                                    # (T, N, R·H)  unchanged in evaluation
         if self.batch_first:
-            x = x.transpose(0, 1)                                         # (N, T, R·H)
-        return x, torch.stack(h_n)                                        # (T, N, R·H), (L·R, N, H)
+            x = x.transpose(0, 1)                                      # (N, T, R·H)
+        return x, torch.stack(h_n)                                     # (T, N, R·H), (L·R, N, H)
         # END SOLUTION
 
 

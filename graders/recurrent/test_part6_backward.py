@@ -11,14 +11,15 @@ from softmark import agree, agree_in_turn, confirm_reference, draw, to_float32, 
 
 
 def backward_inputs(t, n, d, h):
-    """Draw x, h0, the weights, and the gradients of all outputs."""
-    return *sequence_inputs(t, n, d, h), draw("t n h", t=t, n=n, h=h)
+    """Draw x, h0, the weights, and the gradients of all outputs; states are small, so that tanhs have a slope."""
+    x, h0, W_x, W_h, b = sequence_inputs(t, n, d, h)
+    return x / 2, h0 / 2, W_x, W_h, b / 2, draw("t n h", t=t, n=n, h=h)
 
 
 def lively_inputs(t, n, d, h):
     """Draw inputs with which gradients neither vanish nor explode: small states, and a W_h that keeps lengths."""
     x, h0, W_x, W_h, b, d_outputs = backward_inputs(t, n, d, h)
-    return x / 4, h0 / 4, W_x, 1.2 * torch.linalg.qr(W_h).Q, b / 4, d_outputs
+    return x / 2, h0 / 2, W_x, 1.2 * torch.linalg.qr(W_h).Q, b / 2, d_outputs
 
 
 def check_backward(student, *inputs):

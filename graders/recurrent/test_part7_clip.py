@@ -30,7 +30,7 @@ def clip_like_torch(gradients, c):
 @number("7.1")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("share", [0.999, 0.8, 0.1, 1e-3])
+@pytest.mark.parametrize("share", [0.8, 0.1, 1e-3])
 def test_clip(student, share):
     """Gradients whose common norm is larger than c get the norm c, and keep their direction."""
     gradients = drawn_gradients()
@@ -46,7 +46,7 @@ def test_clip(student, share):
 @number("7.2")
 @weight(0.25)
 @visibility("after_published")
-@pytest.mark.parametrize("share", [1.001, 1.5, 100.0])
+@pytest.mark.parametrize("share", [1.1, 1.5, 100.0])
 def test_clip_of_small_gradients(student, share):
     """Gradients whose common norm is at most c stay as they are."""
     gradients = drawn_gradients()
@@ -73,7 +73,7 @@ def test_clip_without_some_gradients(student):
 @visibility("after_published")
 @pytest.mark.parametrize(
     ("t", "n", "h"),
-    [(4, 3, 2), (2, 5, 3), (1, 2, 4), (3, 1, 5), (5, 4, 1), (3, 3, 3), (2, 4, 4), (4, 2, 4), (1, 1, 1), (50, 2, 3)],
+    [(4, 3, 2), (2, 5, 3), (1, 2, 4), (3, 1, 5), (5, 4, 1), (3, 3, 3), (2, 4, 4), (4, 2, 4), (1, 3, 1), (50, 2, 3)],
 )
 def test_state_jacobian(student, t, n, h):
     """∂h_T/∂h_0 is the product of the derivatives of all steps, in their order."""

@@ -1,5 +1,7 @@
 """Naming a mistake: all that fit are said, nothing that does not."""
 
+import copy
+
 import pytest
 import torch
 
@@ -158,6 +160,17 @@ class TestModules:
         verdict = failure(agree, student, want, draw("n d", n=5, d=4), mask)
         assert names(verdict) == [(name,)]
         assert type(ours) is ref.SelfAttention
+
+    def test_may_change_after_a_check(self, case):
+        """A check asks nothing of a later state of its module, also if the module holds a function."""
+        ours, x = ref.SelfAttention(4).double(), draw("n d", n=5, d=4)
+        ours.activation = torch.tanh
+        agree(made("module_without_mask")(ours), ours, x)
+        student = made("module_without_mask")(copy.deepcopy(ours))
+        verdict = failure(agree, student, copy.deepcopy(ours), x, torch.ones(5, 5).tril().bool())
+        ours.float()
+        causes = common_causes([verdict], case.checks, REGISTRY)
+        assert [cause.mistakes for cause in causes] == [("module_without_mask",)]
 
 
 class TestPairs:

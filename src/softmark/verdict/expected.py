@@ -258,20 +258,23 @@ def kept(key: CheckKey, want: Any, inputs: Any, compute: Callable[[Any], Expecte
     reference = _identity(want) if key[0] else None
     digest = _digest(inputs) if reference is not None else None
     if digest is None:
-        return compute(want)
+        return compute(_copied(want))
     place = (key, reference, digest)
     known = find(place)
     if known is not None:
         return known
-    owner = getattr(want, "__self__", want)
-    if isinstance(owner, torch.nn.Module):
-        want = _of(want, copy.deepcopy(owner))  # the test may change its own
-    expected = compute(want)
+    expected = compute(_copied(want))
     numbers = sum(leaf.numel() for leaf in expected.leaves)
     size = _OF_ONE + _OF_ITS_NUMBER * numbers + size_of((expected.args, expected.kwargs))
     if size <= LARGEST:
         _MEMORY.add(place, expected, size)
     return expected
+
+
+def _copied(want: Any) -> Any:
+    """Return the reference, or a copy of the module that it belongs to: the test may change its own afterwards."""
+    owner = getattr(want, "__self__", want)
+    return _of(want, copy.deepcopy(owner)) if isinstance(owner, torch.nn.Module) else want
 
 
 def _identity(want: Any) -> Any:
