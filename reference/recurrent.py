@@ -272,7 +272,7 @@ def rnn_backward(
     x: (T, N, D)          the sequence
     h0: (N, H)            as in part 2; or (H,), or None
     W_x, W_h, b           as in part 1
-    d_outputs: (T, N, H)  ∂loss/∂output[t] for every step t, only by the way that does not lead through later steps
+    d_outputs: (T, N, H)  ∂loss/∂output[t] for every step t, by the direct way, without what later steps make of it
     steps                 k ≥ 1, or None: all the way
     returns the tuple (dx, dh0, dW_x, dW_h, db)
                           ∂loss/∂x, …, ∂loss/∂b, each in the shape of its argument; None for an h0 that is None

@@ -10,9 +10,10 @@ arguments as they are; README.md says what each part asks for. To check your wor
                      query q ──► scores ──► context c           ▼
                         ▲                      │          h_0 of the decoder
                         │                      ▼
-                     h_{t-1} ───────► [E[y_{t-1}]; c] ──► GRU cell ──► h_t ──► logits of y_t
+                     h_{t-1}         [E[y_{t-1}]; c] ──► GRU cell ──► h_t ──► logits of y_t
+                        └─────────────────────────────────────▲
 
-Conventions: the batch comes first, so the source is `(N, S)` and the encoder's states are `(N, S, d)`. A weight
+Conventions: the batch comes first, so the source is `(N, S)` and the encoder's states are `(N, S, C)`. A weight
 is `(out, in)`, as in PyTorch. `lengths` says how many tokens of each sentence are real; the others are padding
 and stand behind them. Results keep the dtype and the device of the input, and no input is ever changed.
 
@@ -197,7 +198,7 @@ def greedy(step: Step, state: torch.Tensor, start: int, end: int, limit: int) ->
     """Take the likeliest token at every step, for each sentence by itself, until END.
 
     step                 step(tokens, state) takes tokens (n,) and state (n, H), and gives logits (n, V) and the
-                         new state (n, H); it may be called once for each column of the answer
+                         new state (n, H); it is called once for each column of the answer
     state: (N, H)        the state before the first step
     start, end           the ids of START and END
     limit                the most tokens that may follow START, 1 or more
