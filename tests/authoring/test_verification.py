@@ -20,6 +20,7 @@ LEAST_MISTAKES = {
     "multi_head": 118,
     "positional_encoding": 103,
     "recurrent": 183,
+    "seq2seq": 195,
     "transformer_block": 167,
 }
 
