@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.verdict import CodeLine as CodeLine
     from softmark.verdict import Failed as Failed
     from softmark.verdict import Gradients as Gradients
+    from softmark.verdict import Lines as Lines
     from softmark.verdict import OpCount as OpCount
     from softmark.verdict import Picture as Picture
     from softmark.verdict import StudentCallable as StudentCallable
@@ -75,7 +76,7 @@ _NAMES = {
     "softmark.course.decorators": "hide_errors leaderboard number partial_credit tags visibility weight",
     "softmark.grading.student": "Student",
     "softmark.verdict": """
-        Answer Category Cause Code CodeLine Failed Gradients OpCount Picture StudentCallable StudentModule
+        Answer Category Cause Code CodeLine Failed Gradients Lines OpCount Picture StudentCallable StudentModule
         TestContext Verdict agree agree_at_extremes agree_in_turn batch_independent causal causal_mask
         confirm_reference current_test draw draw_documents draw_integers draw_text equivalent fail
         gradients_agree ignores_padding keeps_dtype leaves_inputs lend mistake naming_only ops_independent_of

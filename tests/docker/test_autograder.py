@@ -29,7 +29,7 @@ WRONG = {
     "multi_head": "full_width",
     "positional_encoding": "halves",
     "recurrent": "wrong_way_back",
-    "seq2seq": "no_lengths",
+    "seq2seq": "eager_search",
     "transformer_block": "norms_exchanged",
 }
 SECRET = "token-of-the-launcher"

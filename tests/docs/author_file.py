@@ -15,6 +15,7 @@ from softmark import (
     ExampleCall,
     Failed,
     Gradients,
+    Lines,
     OpCount,
     Picture,
     Student,
@@ -162,5 +163,5 @@ def test_own_check(student: Student) -> None:
         fail(Category.PROPERTY, "more operations than needed")
 
 
-def told(verdict: Verdict) -> tuple[tuple[Cause, ...], tuple[CodeLine, ...], Picture | None]:
-    return verdict.causes, verdict.frames, verdict.picture
+def told(verdict: Verdict) -> tuple[tuple[Cause, ...], tuple[CodeLine, ...], Picture | Lines | None]:
+    return verdict.causes, verdict.frames, verdict.picture or verdict.lines

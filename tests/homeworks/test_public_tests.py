@@ -63,8 +63,14 @@ PLANTED = {
         ("3", "(1 - z) * n + z * h", "z * n + (1 - z) * h", "You exchanged z and 1 - z"),
     ],
     "seq2seq": [
-        ("1", "(states @ q).squeeze(2)", "(states @ q).squeeze(2) / query.shape[1] ** 0.5", "here they are not scaled"),
-        ("2", "position < lengths[:, None]", "position >= 0 * lengths[:, None]", "You ignore the lengths"),
+        ("1", "return (states @ q).squeeze(2)", "return (states @ q).squeeze(2) / query.shape[1] ** 0.5", "by √d"),
+        ("2", "position < lengths[:, None]", "position <= lengths[:, None]", "one token of the padding as real"),
+        ("3", "torch.cat([h_n[0], h_n[1]], dim=1)", "h_n.reshape(len(tokens), -1)", "mixes the sentences"),
+        ("4", "torch.cat([self.embedding(tokens), c]", "torch.cat([c, self.embedding(tokens)]", "the context first"),
+        ("5", "real.sum().clamp(min=1)", "targets.numel()", "padding included"),
+        ("6", "not ended.all()", "not ended.any()", "You stop all sentences as soon as one has ended."),
+        ("7", "return tokens, scores", "return tokens, torch.exp(scores)", "You return probabilities"),
+        ("7", "rest[:, end] = 0", "rest[:, end] = log_p[:, end]", "You pay for the END"),
     ],
     "transformer_block": [
         ("1", "(centred**2).mean(dim=-1, keepdim=True)", "X.var(dim=-1, keepdim=True)", "divided by d - 1"),

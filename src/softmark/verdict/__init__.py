@@ -7,7 +7,7 @@ In: a student's function, the reference, inputs. Out: nothing, or `Failed` with 
 answer) and `call_properties.py` (about how a function is called). `softmark/__init__.py` offers them to authors.
 """
 
-from softmark.records.verdict import Category, Cause, Code, CodeLine, Failed, Picture, Verdict
+from softmark.records.verdict import Category, Cause, Code, CodeLine, Failed, Lines, Picture, Verdict
 from softmark.verdict.agree import agree
 from softmark.verdict.call_properties import (
     keeps_dtype,
@@ -62,6 +62,7 @@ __all__ = [
     "Equivalent",
     "Failed",
     "Gradients",
+    "Lines",
     "Mistake",
     "MistakeError",
     "OpCount",
