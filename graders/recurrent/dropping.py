@@ -4,7 +4,7 @@ import torch
 
 from softmark import Category, fail
 
-H, N = 40, 100
+T, N, H = 5, 100, 40
 NEAR = 1e-4
 FUNCTIONS = {"tanh": (torch.tanh, torch.atanh), "relu": (torch.relu, torch.clone)}
 """The non-linearities, each with what undoes it for numbers above 0."""
@@ -32,15 +32,15 @@ def what_is_dropped(make, num_layers, nonlinearity, bidirectional, training, dro
     module = make(directions * H, H, num_layers=num_layers, **options)
     module.load_state_dict(passing_weights(num_layers, directions))
     module.train(training)
-    output, h_n = output_and_state(module(torch.ones(2, N, directions * H).double() / 10))
-    require_shape("output", output, (2, N, directions * H))
+    output, h_n = output_and_state(module(torch.ones(T, N, directions * H).double() / 10))
+    require_shape("output", output, (T, N, directions * H))
     require_shape("h_n", h_n, (num_layers * directions, N, H))
     g, undo = FUNCTIONS[nonlinearity]
     factors = (undo(h_n[directions:]) - 1) / h_n[:-directions]  # what was done to each entry between two layers
     gone = factors.abs() < NEAR
     gone_at = (output - g(torch.tensor(1.0))).abs() < NEAR  # at each step, on the way to the last layer
     seen = {
-        "hundredths of the first state": int((100 * h_n[0, 0, 0]).nan_to_num().clamp(-1e6, 1e6).round()),
+        "hundredths of the largest state": int((100 * h_n[:directions].max()).nan_to_num().clamp(-1e6, 1e6).round()),
         "whether the states of the first layer are touched": is_any((h_n[:directions] - h_n[0, 0, 0]).abs() > NEAR),
         "whether the last output is touched": is_any((output[-1, :, :H] - h_n[-directions]).abs() > NEAR),
         "whether sequences drop different entries": is_any(gone != gone[:, :1]),
