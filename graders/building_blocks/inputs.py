@@ -7,11 +7,8 @@ from softmark import draw, draw_integers
 NONE_ONE_TWO = [(), (3,), (2, 4)]
 BATCHES = [*NONE_ONE_TWO, (1,), (1, 3)]
 BOTH_DTYPES = [torch.float64, torch.float32]
-
-
-def name_of(value):
-    """Return the id of a case."""
-    return f"batch{len(value)}" if isinstance(value, tuple) else str(value).removeprefix("torch.")
+NAMES_OF_BATCHES = [f"batch{len(batch)}" for batch in BATCHES]
+NAMES_OF_DTYPES = ["float64", "float32"]
 
 
 def draw_examples(N, C, dtype=torch.float64):

@@ -6,7 +6,7 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.building_blocks.inputs import BATCHES, name_of
+from graders.building_blocks.inputs import BATCHES, NAMES_OF_BATCHES
 from reference import building_blocks as ref
 from softmark import agree, agree_at_extremes, agree_in_turn, draw, gradients_agree, lend, well_behaved
 
@@ -56,7 +56,7 @@ def test_no_hidden_layer(student, widths):
 @number("2.4")
 @weight(0.25)
 @visibility("after_published")
-@pytest.mark.parametrize("batch", BATCHES, ids=name_of)
+@pytest.mark.parametrize("batch", BATCHES, ids=NAMES_OF_BATCHES)
 def test_mlp_batch(student, batch):
     """Rows with batch dimensions in front"""
     for widths in (4, 6, 3), (3, 2, 5, 4), (3, 3, 3):

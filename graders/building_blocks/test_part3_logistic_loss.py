@@ -4,7 +4,7 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.building_blocks.inputs import BOTH_DTYPES, name_of
+from graders.building_blocks.inputs import BOTH_DTYPES, NAMES_OF_DTYPES
 from reference import building_blocks as ref
 from softmark import (
     agree,
@@ -41,7 +41,7 @@ def test_logistic_loss(student, N):
 @number("3.5")
 @weight(0.75)
 @visibility("after_published")
-@pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=name_of)
+@pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=NAMES_OF_DTYPES)
 @pytest.mark.parametrize("level", [40, 200, 1000])
 def test_logistic_loss_far_out(student, level, dtype):
     """The loss and its gradient at logits far out, up to ±1000"""

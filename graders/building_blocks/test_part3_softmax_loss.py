@@ -4,7 +4,7 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.building_blocks.inputs import BOTH_DTYPES, draw_examples, name_of
+from graders.building_blocks.inputs import BOTH_DTYPES, NAMES_OF_DTYPES, draw_examples
 from reference import building_blocks as ref
 from softmark import agree, agree_at_extremes, agree_in_turn, draw, draw_integers, gradients_agree, raises, well_behaved
 
@@ -26,7 +26,7 @@ def test_softmax_loss(student, N, C):
 @number("3.9")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=name_of)
+@pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=NAMES_OF_DTYPES)
 @pytest.mark.parametrize("level", [150, 990])
 def test_softmax_loss_far_out(student, level, dtype):
     """The loss and its gradient at logits far out, up to ±1000, each example at a height of its own"""

@@ -4,7 +4,7 @@ import pytest
 import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.building_blocks.inputs import BOTH_DTYPES, draw_examples, name_of
+from graders.building_blocks.inputs import BOTH_DTYPES, NAMES_OF_DTYPES, draw_examples
 from reference import building_blocks as ref
 from softmark import agree, agree_in_turn, confirm_reference, draw, well_behaved
 
@@ -67,7 +67,7 @@ def test_decay(student, lr, decay):
 @number("4.4")
 @weight(0.25)
 @visibility("after_published")
-@pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=name_of)
+@pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=NAMES_OF_DTYPES)
 def test_step_far_out(student, dtype):
     """A step at logits as large as ±1000"""
     X, y, W, b = draw_problem(5, 3, 4, dtype)

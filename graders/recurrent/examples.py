@@ -6,44 +6,46 @@ from reference import recurrent as ref
 from softmark import example, module_example, numbers
 
 
-def halves(label, *shape):
-    """Return numbers from -1 to 1."""
-    return numbers(label, *shape) / 2
-
-
 def step_weights(D, H):
     """Return W_x, W_h and b of the network."""
-    return halves("W_x", H, D), halves("W_h", H, H), halves("b", H)
+    return numbers("W_x", H, D, most=1), numbers("W_h", H, H, most=1), numbers("b", H, most=1)
 
 
 def gated_weights(D, H):
     """Return W_ih, W_hh, b_ih and b_hh of a gated step."""
-    return halves("W_ih", 3 * H, D), halves("W_hh", 3 * H, H), halves("b_ih", 3 * H), halves("b_hh", 3 * H)
+    return (
+        numbers("W_ih", 3 * H, D, most=1),
+        numbers("W_hh", 3 * H, H, most=1),
+        numbers("b_ih", 3 * H, most=1),
+        numbers("b_hh", 3 * H, most=1),
+    )
 
 
-SEQUENCE = numbers("x", 4, 2, 3), halves("h0", 2, 2), *step_weights(3, 2)
+SEQUENCE = numbers("x", 4, 2, 3), numbers("h0", 2, 2, most=1), *step_weights(3, 2)
 X, H0, *WEIGHTS = SEQUENCE
 LAYER = {"input_size": 3, "hidden_size": 2}
 OUTPUTS, LENGTHS = numbers("outputs", 4, 3, 2) - 3, torch.tensor([2, 4, 1])
 GRADIENTS = [numbers("first", 2, 3), None, numbers("second", 2)]
 
 EXAMPLES = {
-    "rnn_step": example(ref.rnn_step, numbers("x", 3), halves("h", 2), *step_weights(3, 2)),
-    "rnn_step, a batch": example(ref.rnn_step, numbers("x", 3, 2), halves("h", 3, 4), *step_weights(2, 4)),
+    "rnn_step": example(ref.rnn_step, numbers("x", 3), numbers("h", 2, most=1), *step_weights(3, 2)),
+    "rnn_step, a batch": example(ref.rnn_step, numbers("x", 3, 2), numbers("h", 3, 4, most=1), *step_weights(2, 4)),
     "joined": example(ref.joined, numbers("W_h", 2, 2), numbers("W_x", 2, 3)),
     "rnn": example(ref.rnn, *SEQUENCE),
     "rnn, from zero": example(ref.rnn, X, None, *WEIGHTS),
     "rnn, a learned state": example(ref.rnn, X, H0[0].clone(), *WEIGHTS),
-    "gru_step": example(ref.gru_step, numbers("x", 3), halves("h", 2), *gated_weights(3, 2)),
-    "gru_step, a batch": example(ref.gru_step, numbers("x", 3, 2), halves("h", 3, 4), *gated_weights(2, 4)),
+    "gru_step": example(ref.gru_step, numbers("x", 3), numbers("h", 2, most=1), *gated_weights(3, 2)),
+    "gru_step, a batch": example(ref.gru_step, numbers("x", 3, 2), numbers("h", 3, 4, most=1), *gated_weights(2, 4)),
     "RNN": module_example(ref.RNN, LAYER, numbers("x", 3, 2, 3)),
     "RNN, relu": module_example(ref.RNN, {**LAYER, "nonlinearity": "relu"}, numbers("x", 3, 2, 3)),
-    "RNN, two layers": module_example(ref.RNN, {**LAYER, "num_layers": 2}, numbers("x", 3, 2, 3), halves("h", 2, 2, 2)),
+    "RNN, two layers": module_example(
+        ref.RNN, {**LAYER, "num_layers": 2}, numbers("x", 3, 2, 3), numbers("h", 2, 2, 2, most=1)
+    ),
     "RNN, both directions": module_example(
-        ref.RNN, {**LAYER, "bidirectional": True}, numbers("x", 4, 2, 3), halves("h", 2, 2, 2)
+        ref.RNN, {**LAYER, "bidirectional": True}, numbers("x", 4, 2, 3), numbers("h", 2, 2, 2, most=1)
     ),
     "RNN, batch first": module_example(
-        ref.RNN, {**LAYER, "batch_first": True}, numbers("x", 2, 4, 3), halves("h", 1, 2, 2)
+        ref.RNN, {**LAYER, "batch_first": True}, numbers("x", 2, 4, 3), numbers("h", 1, 2, 2, most=1)
     ),
     "read_out, last": example(ref.read_out, OUTPUTS, LENGTHS, "last"),
     "read_out, mean": example(ref.read_out, OUTPUTS, LENGTHS, "mean"),
@@ -55,5 +57,5 @@ EXAMPLES = {
     ),
     "clip": example(ref.clip, GRADIENTS, 1.5),
     "clip, small gradients": example(ref.clip, GRADIENTS, 100.0),
-    "state_jacobian": example(ref.state_jacobian, halves("hs", 3, 2, 3), halves("W", 3, 3)),
+    "state_jacobian": example(ref.state_jacobian, numbers("hs", 3, 2, 3, most=1), numbers("W", 3, 3, most=1)),
 }

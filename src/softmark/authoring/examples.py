@@ -66,12 +66,15 @@ def module_example(cls: type[nn.Module], make: Mapping[str, Any], *args: Any, **
     return ExampleCall(cls, args, kwargs, make)
 
 
-def numbers(label: str, *shape: int) -> torch.Tensor:
-    """Return numbers from -2 to 2 with one decimal, which depend on the label and the shape only."""
+def numbers(label: str, *shape: int, most: int = 2) -> torch.Tensor:
+    """Return numbers from -2 to 2, or from `-most` to `most`, which depend on the label and the shape only.
+
+    They have one decimal, or two if `most` is 1.
+    """
     dice = random.Random(f"{label} {shape}")
     count = torch.Size(shape).numel()
     drawn = [dice.choice([n for n in range(-20, 21) if n]) / 10 for _ in range(count)]
-    return torch.tensor(drawn, dtype=torch.float64).reshape(shape)
+    return torch.tensor(drawn, dtype=torch.float64).reshape(shape) * (most / 2)
 
 
 def handout_of(homework: Homework) -> Handout:
