@@ -51,7 +51,7 @@ def test_max(student, t, lengths, h):
 @pytest.mark.parametrize("how", ["last", "mean", "max"])
 @pytest.mark.parametrize("padding", [0.0, 1e6, -1e6])
 def test_padding(student, how, padding):
-    """What stands in the padding has no influence, and it gets no gradient."""
+    """The padding has no influence, and it gets no gradient."""
     outputs, lengths = padded(5, [4, 5, 1], 2, padding)
     agree(student.read_out, ref.read_out, outputs, lengths, how)
     gradients_agree(student.read_out, ref.read_out, outputs, lengths, how)

@@ -36,7 +36,7 @@ from softmark.verdict.naming import NAMEABLE
 DIGITS = 7
 """Significant digits of an answer: a hundred times finer than any tolerance, and the same on every machine."""
 _CALLS = 1000
-"""How often one call of a student's function may use a function that it is lent."""
+"""The number of times that one call of a student's function may use a function that it is lent."""
 
 
 class NoData(ValueError):

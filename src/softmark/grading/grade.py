@@ -63,7 +63,7 @@ class Conditions:
     own_time: OwnTime = field(default_factory=OwnTime)
     provenance: Provenance = field(default_factory=Provenance)
     edits: Sandbox | None = None
-    """Where edits of a submission are tried, if not in the same place."""
+    """The place where edits of a submission are tried; None if that is the same place."""
 
 
 def judge_case(tests: Tests, item: pytest.Item, session: StudentSession) -> CaseRun:
