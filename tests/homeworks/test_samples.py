@@ -40,7 +40,7 @@ EXPECTED = {
     "multi_head/loops": ("123", "grows with the number of heads"),
     "multi_head/renamed": ("2", "is your `splitHeads` meant to be it?"),
     "multi_head/straight_view": ("3", "your heads hold pieces of different tokens"),
-    "positional_encoding/empty": ("", "it defines none of the names that are asked for"),
+    "positional_encoding/empty": ("", "the file is empty"),
     "positional_encoding/good": ("123456", ""),
     "positional_encoding/halves": ("1", "they must alternate"),
     "positional_encoding/hungry": ("", "more memory than it is allowed"),
