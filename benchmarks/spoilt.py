@@ -112,7 +112,7 @@ def lost(homework: str, files: dict[str, str], root: Path, place: Path) -> dict[
     words = [program, "grade", str(inbox), "-a", homework, "-o", str(results), "--isolation", LEVEL]
     subprocess.run(words, check=True, cwd=root, capture_output=True, env={**os.environ, "SOFTMARK_COURSE": str(root)})
     config = tomllib.loads((root / "graders" / homework / "homework.toml").read_text())
-    part_of = {part["function"]: part["number"] for part in config["part"]}
+    part_of = {name: part["number"] for part in config["part"] for name in part["function"].split(", ")}
     found = {}
     for file in sorted(results.glob("submissions/*/results.json")):
         own = next(part for name, part in part_of.items() if file.parent.name.rpartition("_")[0].endswith(name))
