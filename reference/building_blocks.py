@@ -228,10 +228,8 @@ def receptive_field(kernels: Sequence[int], dilations: Sequence[int]) -> int:
     returns          a whole number; 1 for no layer at all
     """
     # BEGIN SOLUTION
-    if len(kernels) != len(dilations):
-        raise ValueError(f"{len(kernels)} kernels, but {len(dilations)} dilations")
     tokens = 1                                                   # the output's own token
-    for k, dilation in zip(kernels, dilations, strict=True):
+    for k, dilation in zip(kernels, dilations, strict=True):     # ValueError if the lengths differ
         tokens = tokens + (k - 1) * dilation                     # each layer sees so many tokens further back
     return tokens
     # END SOLUTION

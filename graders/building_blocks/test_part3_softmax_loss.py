@@ -32,7 +32,7 @@ def test_softmax_loss_far_out(student, level, dtype):
     """The loss and its gradient at logits far out, up to ±1000, each example at a height of its own"""
     logits, y = draw_examples(100, 6, dtype)  # most examples are ordinary: many large numbers would hide small slips
     heights = torch.zeros(100, 6, dtype=dtype)
-    heights[2], heights[9], y[17] = level, -level, 0
+    heights[2], heights[9], heights[30], y[17] = level, -level, -level, 0
     heights[17] = level * torch.tensor([-1, 0.5, 1, -0.5, 0, -0.2], dtype=dtype)
     for far_out in heights.clamp(max=0), heights, -heights:
         agree(student.softmax_loss, ref.softmax_loss, logits + far_out, y)
