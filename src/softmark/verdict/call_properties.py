@@ -44,9 +44,9 @@ def keeps_dtype(
     for dtype in dtypes:
         cast = map_tensors((args, kwargs), lambda t, to=dtype: t.to(to) if t.is_floating_point() else t)
         value = ask(got, *cast).value
+        first = chosen_output(got, value, cast, 0)
         tensors = [(path, leaf) for path, leaf in flatten(value) if isinstance(leaf, torch.Tensor)]
-        real = [(path, leaf) for path, leaf in tensors if leaf.is_floating_point()]
-        for path, answer in real or [((), chosen_output(got, value, cast, 0))]:
+        for path, answer in [pair for pair in tensors if pair[1].is_floating_point()] or [((), first)]:
             if answer.dtype is not dtype:
                 place_or_verb = place(path) or "returned "
                 fact = f"{place_or_verb}dtype {dtype_name(answer.dtype)} for inputs of dtype {dtype_name(dtype)}"
