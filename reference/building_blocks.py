@@ -132,7 +132,7 @@ def softmax_regression_step(
     """
     # BEGIN SOLUTION
     P = torch.softmax(linear(X, W, b), dim=-1)                   # (N, C)      the probabilities
-    Y = torch.nn.functional.one_hot(y, len(b))                   # (N, C)      1 at the right class
+    Y = F.one_hot(y, len(b))                                     # (N, C)      1 at the right class
     G = (P - Y) / len(X)                                         # (N, C)      gradient of the logits
     dW = G.T @ X + decay * W                                     # (C, d)
     db = G.sum(dim=0)                                            # (C,)
