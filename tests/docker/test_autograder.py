@@ -193,7 +193,7 @@ class TestBundle:
         flat = " ".join(told_staff.replace("│", " ").split())
         assert [name for name in ATTACKS if f"{name} refused" not in flat] == []
         assert "FileNotFoundError" not in flat  # what is not there refuses nothing
-        assert "refused" not in json.dumps(results)
+        assert [name for name in ATTACKS if f"{name} refused" in json.dumps(results)] == []
         assert SECRET not in told_staff + json.dumps(results)
 
     def test_obeys_what_the_platform_says(self, platform: Platform) -> None:
