@@ -15,6 +15,9 @@ from softmark.batch.run import run_class
 from softmark.course.homework import load_homework
 from softmark.engines.local import LocalEngine
 from softmark.engines.protocol import GradingSpec
+from softmark.grading.job import Job
+from softmark.intake.model import SubmittedFiles
+from softmark.records.result import Status, Submission
 from tests.support.classes import BROKEN, FILE, NAME, RIGHT, STRONGEST, WRONG, gradings, hand_in, marks, run
 from tests.support.sandboxes import not_for_ever
 
@@ -46,6 +49,35 @@ class TestHiddenTestThatFailsOnce:
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
         assert not trouble.exists()
         assert marks(tmp_path / "results") == {"ada": 4.0, "ben": 2.0, "cleo": 4.0}
+
+
+class TestHiddenTestThatFails:
+    """A grader's fault that stays."""
+
+    def test_costs_one_test_and_no_process(self, course: Path) -> None:
+        """The engine gives a result with the points of the other tests, and goes on in the same process."""
+        before_test(course, "test_one", "1 / 0")
+        spec = GradingSpec.of(load_homework(NAME, course), STRONGEST)
+        with LocalEngine(spec) as engine:
+            engine.pending()
+            processes = engine.pids
+            job = Job(Submission(id="ada"), SubmittedFiles(FILE, {FILE: RIGHT.encode()}))
+            first, second = (engine.submit(job).result() for _ in range(2))
+            assert engine.pids == processes
+        assert (first.status, first.total) == (second.status, second.total) == (Status.GRADER_ERROR, 2.0)
+
+    def test_is_told_as_long_as_a_submission_has_no_mark(self, course: Path, tmp_path: Path) -> None:
+        """The exit code is 3 in later runs, too, also where the submission is not handed in any more."""
+        tests = course / "graders" / NAME / "test_hidden.py"
+        sound = tests.read_text()
+        before_test(course, "test_one", "1 / 0")
+        folder, results = hand_in(tmp_path / "class", {"ada": THREE["ada"]}), tmp_path / "results"
+        assert run(folder, "-o", results).returncode == 3
+        tests.write_text(sound)
+        (folder / "ada").rename(folder / "ben")
+        assert run(folder, "-o", results).returncode == 3
+        (folder / "ben").rename(folder / "ada")
+        assert run(folder, "-o", results).returncode == 0
 
 
 class TestStop:

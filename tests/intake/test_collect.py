@@ -313,6 +313,19 @@ class TestSeveralPaths:
         assert identities[2] == "two"
         assert [entry.id for entry in collect(paths[:2], WANTED).entries] == identities[:2]
 
+    @pytest.mark.parametrize(("students", "as_one"), [(1, False), (2, True)])
+    def test_a_student_whose_folder_looks_like_a_class(self, students: int, as_one: bool, tmp_path: Path) -> None:
+        """It is one submission, and staff are told, if most paths are one; half of the paths are not most."""
+        copied = {f"{who}/{FILE}": SOURCE for who in ("ada", "ben", "cyd")}
+        as_folder({f"dee/{name}": text for name, text in copied.items()}, tmp_path)
+        others = [f"student{number}" for number in range(students)]
+        as_folder({f"{who}/{FILE}": OTHER for who in others}, tmp_path)
+        collection = collect([tmp_path / who for who in ("dee", *others)], WANTED)
+        found = {entry.id for entry in collection.entries} - set(others)
+        assert found == ({"dee"} if as_one else {"ada", "ben", "cyd"})
+        said = "dee: looks like a folder of folders of 3, but most paths are one submission each"
+        assert [doubt.startswith(said) for doubt in collection.doubts] == [True] * as_one
+
     def test_sources_of_different_kinds(self, tmp_path: Path) -> None:
         """All formats are named."""
         paths = [as_zip(exports.canvas(), tmp_path / "canvas"), as_folder(exports.moodle(), tmp_path / "moodle")]

@@ -117,7 +117,7 @@ class ClassResults:
                 raise UsageError(
                     f"{graded.submission.id} has no mark yet, because the grader failed: grade again first"
                 )
-            if points > 0 and result.mark > result.max_score and not force:
+            if result.mark > result.max_score and not force:
                 mark = f"{shown(result.mark)} of {shown(result.max_score)}"
                 raise UsageError(f"that would be {mark} points, more than full marks: say --force if it is meant")
             write_feedback(graded, self.folder)
