@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from softmark.grading.answering import Answering
-from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
+from softmark.grading.session import NotLoadable, StudentSession, seed_of
+from softmark.grading.submission_time import OUT_OF_TIME
 from softmark.records.limits import Limits
 from softmark.sandbox.failures import Disturbed, GraderFault, StudentFailure
 from softmark.sandbox.wire.protocol import Call, DoneReply, Loaded, Request
@@ -269,7 +270,7 @@ class TestTime:
         stage = Stage(loads(), answers())
         with session(stage, deadline=time.monotonic() + 1000) as begun:
             call(begun)
-            assert not begun.out_of_time
+            assert not begun.time.is_up
         assert all(900 < wall <= 1000 for _, _, wall in stage.actors[0].requests)
 
     def test_waiting_twice_is_not_waited_for_again(self) -> None:
@@ -292,7 +293,7 @@ class TestTime:
             with pytest.raises(StudentFailure) as caught:
                 begun.call(Call("one", args=[2.6]))
             assert caught.value.fact == OUT_OF_TIME
-            assert begun.out_of_time
+            assert begun.time.is_up
 
     def test_the_end_of_a_process_gives_no_time_back(self) -> None:
         """A process that is ended computes a little for that, which does not excuse the time that it has waited."""
@@ -306,13 +307,13 @@ class TestTime:
             with pytest.raises(StudentFailure) as caught:
                 call(begun)
             assert caught.value.fact == OUT_OF_TIME
-            assert begun.out_of_time
+            assert begun.time.is_up
 
     def test_the_end_of_the_whole_time_is_told_as_such(self) -> None:
         """A call that is cut off by it is not said to have been too slow."""
         stage = Stage(loads(), fails("timeout", "no answer within 0 s"))
         with session(stage, deadline=time.monotonic() - 1) as begun:
-            assert begun.out_of_time
+            assert begun.time.is_up
             with pytest.raises(StudentFailure) as caught:
                 call(begun)
         assert caught.value.fact == OUT_OF_TIME

@@ -15,6 +15,7 @@ from softmark.course.homework import Homework
 from softmark.grading.answering import Answering
 from softmark.grading.session import StudentSession
 from softmark.grading.student import Student
+from softmark.grading.submission_time import TimeLimits
 from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Failed
 from softmark.sandbox.isolation import Sandbox
@@ -110,7 +111,7 @@ def with_stand_ins(place: Sandbox, source: str, names: tuple[str, ...] = EARLIER
 
 def assert_two_is_right(place: Sandbox, handed: SubmittedFiles, homework: Homework = HOMEWORK) -> None:
     """Assert that the second part of these files is right with stand-ins for the first."""
-    begun = StudentSession(place, handed, homework, SHORT)
+    begun = StudentSession(place, handed, homework, TimeLimits(SHORT))
     try:
         with begun.stand_ins(Answering(REF, EARLIER)):
             begun.begin("2", "a test")

@@ -11,6 +11,7 @@ import torch
 
 from softmark.course.homework import ForbiddenRule
 from softmark.grading.session import StudentSession
+from softmark.grading.submission_time import TimeLimits
 from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Limits
 from softmark.sandbox.failures import StudentFailure
@@ -255,7 +256,7 @@ def answer(place: Sandbox, source: str, target: str, how: str = "plain") -> Any:
     """What a submission answers to one call; the same twice, so that a refusal does not wear off."""
     homework = replace(HOMEWORK, forbidden=RULES)
     text = f"{PRE}\n\ndef two(x): return x\n\n\n{source}\n"
-    session = StudentSession(place, SubmittedFiles(FILE, {FILE: text.encode()}), homework, LIMITS)
+    session = StudentSession(place, SubmittedFiles(FILE, {FILE: text.encode()}), homework, TimeLimits(LIMITS))
     session.begin("1", "a test")
     x = torch.arange(30, dtype=torch.float64).reshape(2, 5, 3) / 30
     try:

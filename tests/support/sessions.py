@@ -10,6 +10,7 @@ from typing import Any
 
 from softmark.course.homework import ForbiddenRule, Homework, Part
 from softmark.grading.session import StudentSession
+from softmark.grading.submission_time import TimeLimits
 from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Allowed, Level, Limits
 from softmark.records.verdict import Category
@@ -41,9 +42,8 @@ Act = Callable[[Request], DoneReply]
 @contextmanager
 def session(place: Sandbox, source: str = "def one(): pass\n", **settings: Any) -> Iterator[StudentSession]:
     """Yield a session of the tiny homework, at part 1, for a submission with this text."""
-    settings = {"limits": SHORT, **settings}
-    handed = SubmittedFiles(FILE, {FILE: source.encode()})
-    begun = StudentSession(place, handed, HOMEWORK, **settings)
+    time = TimeLimits(**{"limits": SHORT, **settings})
+    begun = StudentSession(place, SubmittedFiles(FILE, {FILE: source.encode()}), HOMEWORK, time)
     begun.begin("1", "a test")
     try:
         yield begun

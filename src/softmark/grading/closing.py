@@ -48,7 +48,7 @@ def _notes(result: Result, session: StudentSession) -> tuple[str, ...]:
 
 
 def _staff_notes(session: StudentSession, assumed: Iterable[str]) -> Iterator[str]:
-    yield from session.unfit
+    yield from session.wrong.unfit
     for name, file, line in session.mentions:
         place = f"in {file}, line {line}" if session.handed.cells else f"on line {line}"
         yield f"mentions {name} {place} (a mention is no verdict: uses are caught when they run)"

@@ -7,8 +7,6 @@ it, and the next edit has a new process. There are few of these.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.records.limits import Allowed
 from softmark.sandbox.failures import Disturbed, StudentFailure
@@ -36,17 +34,15 @@ class EditedSession(StudentSession):
 
         A test may take `cpu_seconds` of the processor, and all together `most_seconds` as a submission's are counted.
         """
-        limits = replace(session._limits, cpu_seconds=min(cpu_seconds, session._limits.cpu_seconds))
-        whole_seconds = min(most_seconds, session._whole_seconds)
-        settings = session._deadline, session._device, whole_seconds, session.own_time
-        edited = cls(place, session.handed, session.homework, limits, *settings)
-        edited.naming = edited.describing = False
+        time = session.time.given.at_most(cpu_seconds, most_seconds)
+        edited = cls(place, session.handed, session.homework, time, session._device)
+        edited.wrong.naming = edited.wrong.describing = False
         return edited
 
     @property
     def spent(self) -> bool:
         """True if it may start no more processes, or has no more time."""
-        return self.out_of_time or (self.processes >= MOST_PROCESSES and not self._is_alive)
+        return self.time.is_up or (self.processes >= MOST_PROCESSES and not self._is_alive)
 
     def proposals(self, request: Propose) -> Proposed | None:
         """Return the edits that a fresh worker proposes for the submission's text; None if it fails."""
@@ -60,7 +56,7 @@ class EditedSession(StudentSession):
 
     def use(self, edit: PutEdit) -> bool:
         """Put an edit in the place of the last one. Return whether that is possible."""
-        self._timeouts.clear()
+        self.time.forget_timeouts()
         self.requests += 1
         try:
             self.load()

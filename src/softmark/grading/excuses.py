@@ -97,7 +97,7 @@ def judge_again(
     slips = excuse.repeatable(registry)
     with session.stand_ins(answering):
         for item, run in failed:
-            if session.out_of_time:
+            if session.time.is_up:
                 yield run
                 continue
             again = run_again(item, slips)

@@ -26,7 +26,8 @@ from softmark.grading.origins import with_origins
 from softmark.grading.own_time import OwnTime, naming, running
 from softmark.grading.repairs import FailedPart, RepairSearch
 from softmark.grading.repeat import repeat
-from softmark.grading.session import OUT_OF_TIME, NotLoadable, StudentSession, seed_of
+from softmark.grading.session import NotLoadable, StudentSession, seed_of
+from softmark.grading.submission_time import OUT_OF_TIME, TimeLimits
 from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Limits
 from softmark.records.result import (
@@ -76,16 +77,16 @@ def judge_case(tests: Tests, item: pytest.Item, session: StudentSession) -> Case
         if isinstance(error, SandboxLost):
             raise error
     if any(verdict.diagnosed and not verdict.causes for verdict in run.verdicts):
-        session.unexplained.add(run.spec.nodeid)
+        session.wrong.unexplained.add(run.spec.nodeid)
     if run.context.steady:
-        session.steady.add(run.spec.nodeid)
+        session.wrong.steady.add(run.spec.nodeid)
     if run.fault is not None and run.may_be_unfit and session.answers:
         if tests.public:
             run.unfit = explained(run.fault)
         elif _reference_passes(tests, item, session):
             cause = "that came of this submission's answer: with the reference the test passes"
             run.unfit = f"{explained(run.fault)}; {cause}"
-            session.unfit.append(f"{run.spec.number}: {run.unfit}")
+            session.wrong.unfit.append(f"{run.spec.number}: {run.unfit}")
     return run
 
 
@@ -100,10 +101,10 @@ def _run_case(tests: Tests, session: StudentSession, item: pytest.Item, slips: t
         seed_of(item.nodeid),
         mistakes=tests.mistakes,
         # a case that also fails with stand-ins keeps its first words
-        described=counts and session.describing and session.answering is None,
-        naming=counts and session.naming and spec.nodeid not in session.unexplained,
-        pairs=session.pairs[spec.part],
-        steady=not counts or spec.nodeid in session.steady,
+        described=counts and session.wrong.describing and session.answering is None,
+        naming=counts and session.wrong.naming and spec.nodeid not in session.wrong.unexplained,
+        pairs=session.wrong.pairs[spec.part],
+        steady=not counts or spec.nodeid in session.wrong.steady,
         before_mistake=session.own_time.begin_anew,
         slips=slips,
     )
@@ -129,7 +130,7 @@ def _reference_passes(tests: Tests, item: pytest.Item, session: StudentSession) 
         session.renew()  # a sandbox has one student process at a time
         files = SubmittedFiles(homework.file, {homework.file: homework.reference.read_bytes()})
         of_reference = session.of_another(files)
-        of_reference.naming = False
+        of_reference.wrong.naming = False
         try:
             run = _run_case(tests, of_reference, item)
         finally:
@@ -180,7 +181,7 @@ def grade_part(
     def in_time() -> Iterator[pytest.Item]:
         for spec in specs[::step]:
             told = job.until_wrong and any(run.answers_wrongly for group in runs.values() for run in group)
-            if not (session.out_of_time or told):
+            if not (session.time.is_up or told):
                 yield from (item for item in cases[spec][::step] if not _is_endless(item, job))
 
     excuse = None if tests.public else lost.excuse(tests.homework, specs[0].part)
@@ -274,17 +275,15 @@ def grade_submission(tests: Tests, conditions: Conditions, job: Job, *, progress
 
 def _session(tests: Tests, conditions: Conditions, job: Job, start: float) -> StudentSession:
     limits, budget = conditions.limits, conditions.budget_seconds
+    whole_seconds = limits.of_a_submission(sum(map(len, tests.items.values())))
     session = StudentSession(
         conditions.sandbox,
         job.files,
         tests.homework,
-        limits,
-        deadline=start + budget if budget else None,
-        device=UsedDevice(conditions.device, _OF_DEVICE_MEMORY / conditions.lanes),
-        whole_seconds=limits.of_a_submission(sum(map(len, tests.items.values()))),
-        own_time=conditions.own_time,
+        TimeLimits(limits, start + budget if budget else None, whole_seconds, conditions.own_time),
+        UsedDevice(conditions.device, _OF_DEVICE_MEMORY / conditions.lanes),
     )
-    session.naming = job.naming
+    session.wrong.naming = job.naming
     return session
 
 

@@ -63,7 +63,7 @@ class PytestRunner:
     def run_case(self, item: pytest.Item, run: CaseRun, session: StudentSession) -> None:
         """Run a case with its fixtures, as pytest does, against a submission. Note in `run` what it raises and sets."""
         self._session, self._run = session, run
-        if session.describing:
+        if session.wrong.describing:
             self.subtests_of.pop(item.nodeid, None)
         item.config.stash[failed_subtests_key].clear()  # an earlier run of the case may have left entries
         run.name = case_id(item)
@@ -104,7 +104,7 @@ class PytestRunner:
     def subtests(self, subtests: pytest.Subtests, request: pytest.FixtureRequest) -> pytest.Subtests:
         """Return pytest's own subtests. Their reports are held back, because the case may have to be run again."""
         if self._run is not None and self._session is not None:
-            reports = self.subtests_of.setdefault(request.node.nodeid, []) if self._session.describing else []
+            reports = self.subtests_of.setdefault(request.node.nodeid, []) if self._session.wrong.describing else []
             subtests._ihook = _HeldBack(request.node.ihook, reports, self._run)  # type: ignore[assignment]
         return subtests
 

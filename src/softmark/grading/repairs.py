@@ -157,7 +157,7 @@ class RepairSearch:
 
     @property
     def _may_go_on(self) -> bool:
-        return self._requests + _OF_PROPOSALS < MOST_REQUESTS and not self._session.out_of_time
+        return self._requests + _OF_PROPOSALS < MOST_REQUESTS and not self._session.time.is_up
 
     def repair(self, failed: FailedPart, run_case: RunCase) -> Repair | None:
         """Return the repair of a part; None if there is none, or if it may be in several lines."""
@@ -225,7 +225,7 @@ class RepairSearch:
         handed = self._session.handed
         files = replace(handed, files={**handed.files, candidate.file: candidate.whole})
         session = self._session.of_another(files, self._place)
-        session.naming = session.describing = False
+        session.wrong.naming = session.wrong.describing = False
         session.answering = failed.answering()
         try:
             return _all_pass(session, failed, run_case)

@@ -12,9 +12,6 @@ students see come from a worker that has run only visible tests.
 from __future__ import annotations
 
 import hashlib
-import math
-import time
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -26,22 +23,20 @@ from softmark.grading.advice import advised
 from softmark.grading.answering import Answering, Lending
 from softmark.grading.cells import CellReport, require_a_part
 from softmark.grading.load_request import load_request, mentions
-from softmark.grading.own_time import OwnTime
+from softmark.grading.submission_time import SubmissionTime, TimeLimits
+from softmark.grading.wrong_answers import WrongAnswers
 from softmark.intake.model import SubmittedFiles
-from softmark.records.limits import Allowed, Level, Limits, Spent, of_the_whole
-from softmark.records.verdict import Category, Code
+from softmark.records.limits import Level
+from softmark.records.verdict import Category
 from softmark.sandbox import failure_texts
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import Capture, StudentProcess, packed
 from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, UsedDevice
 from softmark.verdict.callee import Lent
-from softmark.verdict.context import Packing, PairsOfPart
+from softmark.verdict.context import Packing
 
-_TIMEOUTS_PER_PART = 2  # after these, the rest of the part is not tried, because each try costs its whole limit
-_WAITS = 2  # a submission that has waited for this many whole limits may hardly wait any more; right code never waits
 _STARTS = 3  # attempts to start a process before it is the grader's fault
-OUT_OF_TIME = "not run: the time for the whole submission was used up"
 
 
 class NotLoadable(Exception):
@@ -60,56 +55,41 @@ class StudentSession:
         sandbox: Sandbox,
         handed: SubmittedFiles,
         homework: Homework,
-        limits: Limits,
-        deadline: float | None = None,
+        time: TimeLimits,
         device: UsedDevice | None = None,
-        whole_seconds: float = math.inf,
-        own_time: OwnTime | None = None,
     ) -> None:
+        self.sandbox, self.handed, self.homework = sandbox, handed, homework
+        self._limits, self._device = time.limits, device
+        self.time, self.own_time = SubmissionTime(time), time.own_time
+        self.answering: Answering | None = None
+        """The answers to stand-ins, while the worker has stand-ins for earlier parts."""
+
+        # the worker
+        self._process: StudentProcess | None = None
+        self._cpu_at_start = 0.0
+        self._ran: set[tuple[str, bool]] = set()
+        """The part of each test that the worker has run, and whether students see all of the test."""
+
+        # the present test
+        self._part, self._seed, self._shown = "", 0, False
+        self._seeded = False
+        """True if the process has been seeded for it."""
+        self.asked: list[Call] = []
+        self.answers = 0
+        """The number of answers that it has received."""
+        self.pure = True
+        """True if it asked only processes that had run nothing but its own part (see `_note_use`)."""
+
+        # what is known of the submission
         self.mentions: tuple[tuple[str, str, int], ...] = ()
         """Forbidden names that the text mentions, each with file and line."""
         self.cells = CellReport(handed)
         """The report on the cells of a notebook."""
-        self.naming = True
-        """True if wrong answers make grading search for named mistakes."""
-        self.describing = True
-        """True if somebody reads the words of a failure."""
-        self.unexplained: set[str] = set()
-        """The tests with a wrong answer that no named mistake explains. No mistake can explain all of such a test."""
-        self.pairs: dict[str, PairsOfPart] = defaultdict(PairsOfPart)
-        """The search for pairs of mistakes, by part."""
-        self.steady: set[str] = set()
-        """The tests in which a second call gave the same wrong answer, so that their answers are not random."""
+        self.wrong = WrongAnswers()
+        self._unloadable: StudentFailure | None = None
+        self._printed = Capture(self._limits.output_bytes), Capture(self._limits.output_bytes)
         self.cpu_seconds = 0.0
         self.left_behind = 0
-        self.unfit: list[str] = []
-        """For staff: where a hidden test stumbled over an answer, though it passes with the reference."""
-        self.pure = True
-        """True if the present test asked only processes that had run nothing but its own part (see `_note_use`)."""
-        self.answers = 0
-        """The number of answers that the present test has received."""
-        self.homework = homework
-        self.answering: Answering | None = None
-        """The answers to stand-ins, while the worker has stand-ins for earlier parts."""
-        self.handed = handed
-        self.sandbox, self._limits = sandbox, limits
-        self._deadline, self._device = deadline, device
-        self._process: StudentProcess | None = None
-        self._unloadable: StudentFailure | None = None
-        self._part, self._seed, self._shown = "", 0, False
-        self._seeded = False
-        """True if the process has been seeded for the present test."""
-        self.asked: list[Call] = []  # by the present test
-        self._ran: set[tuple[str, bool]] = set()
-        """The part of each test that the worker has run, and whether students see all of the test."""
-        self.own_time = own_time or OwnTime()
-        self._cpu_at_start = 0.0
-        self._of_the_test = Spent()
-        self._whole_seconds, self._whole_left = whole_seconds, whole_seconds
-        self._timeouts: Counter[tuple[str, bool]] = Counter()
-        self._waited = 0
-        """The number of times that the submission ran out of time because it waited and did not compute."""
-        self._printed = Capture(limits.output_bytes), Capture(limits.output_bytes)
 
     def begin(self, part: str, test_id: str, *, shown: bool = False) -> None:
         """Begin a test: the next calls are its own, and its clock starts.
@@ -120,19 +100,13 @@ class StudentSession:
         self.pure, self.answers, self._seeded, self.asked = True, 0, False, []
         if self._process is not None and not (self._process.alive and self._has_time_for_a_test(self._process)):
             self.renew()
-        self._of_the_test = Spent()
+        self.time.begin_test()
         if self.answering is not None:
             self.answering.begin()
 
-    @property
-    def out_of_time(self) -> bool:
-        """True if the time for the whole submission is used up."""
-        return self._whole_left <= 0 or (self._deadline is not None and time.monotonic() >= self._deadline)
-
     def of_another(self, handed: SubmittedFiles, place: Sandbox | None = None) -> StudentSession:
         """Return a session of another submission with the same limits, in the same sandbox if no other is given."""
-        settings = self._limits, self._deadline, self._device, self._whole_seconds, self.own_time
-        return StudentSession(place or self.sandbox, handed, self.homework, *settings)
+        return StudentSession(place or self.sandbox, handed, self.homework, self.time.given, self._device)
 
     def renew(self) -> None:
         """End the worker; the next call starts a fresh one."""
@@ -198,15 +172,14 @@ class StudentSession:
         request = load_request(self.handed, homework, self._device, stand_ins)
         self._process = process
         try:
-            with self._timed(process, Spent()):
-                limit = min(self._limits.import_seconds, max(self._whole_left, 0.0))
-                loaded = process.ask(request, Allowed.of(limit, self._time_left()))
+            with self.time.of_loading(process) as allowed:
+                loaded = process.ask(request, allowed)
             self.mentions = mentions(loaded, self.handed, homework)
             self.cells = CellReport.told(loaded, self.handed, homework.wanted, homework.packages)
             require_a_part(loaded.names, self.handed, homework, self.cells)
         except StudentFailure as failure:
             self.renew()
-            return self._in_time(advised(failure, self.handed, self.homework.packages, loading=True))
+            return self.time.told(advised(failure, self.handed, self.homework.packages, loading=True))
         self._seeded = False  # a new process has not been seeded, wherever in a test it was started
         return None
 
@@ -242,9 +215,7 @@ class StudentSession:
 
     def _ready(self) -> StudentProcess:
         """Return a process that has loaded the submission, for the next question."""
-        if self._timeouts[self._timed_part] >= _TIMEOUTS_PER_PART:
-            why = "not run: other tests of this part already ran out of time"
-            raise StudentFailure(Category.TIMEOUT, why, code=Code.NOT_TRIED)
+        self.time.require_a_try(self._timed_part)
         self.load()
         if self._process is None:
             raise GraderFault("no student process after loading")
@@ -276,19 +247,9 @@ class StudentSession:
     ) -> CallResult | Ask:
         """Return the reply of the process to a request of the present test. Raise StudentFailure if it gives none."""
         self._note_use()
-        limit, may_wait, whole = self._limits.cpu_seconds, self._waited < _WAITS, self._whole_left
-        allowed = self._of_the_test.left_of(limit, whole, self._time_left(), may_wait=may_wait)
         try:
-            with self._timed(process, self._of_the_test):
+            with self.time.of_a_call(process, self._timed_part, counts=self.pure) as allowed:
                 return process.ask(request, allowed, expected_bytes, self._limits.answer_mb * 1_000_000, answer, frame)
-        except StudentFailure as failure:
-            if failure.category is Category.TIMEOUT:
-                self._timeouts[self._timed_part] += self.pure
-                waited = self._of_the_test.cpu < limit
-                self._waited += waited
-                if waited and allowed.clock_seconds == whole:  # computing at the end does not excuse the waiting
-                    self._whole_left = 0.0
-            raise self._in_time(failure) from None
         except Disturbed:
             self.pure = False  # so that the test is judged again
             raise
@@ -308,24 +269,6 @@ class StudentSession:
         self._ran.add((self._part, self._shown))
         self.pure &= self.leaves_pure(self._part, shown=self._shown)
 
-    @contextmanager
-    def _timed(self, process: StudentProcess, spent: Spent) -> Iterator[None]:
-        """Count the time of a request, for its test and for the submission. The judge's own time pauses meanwhile."""
-        before, start = process.cpu_seconds(), time.monotonic()
-        try:
-            with self.own_time.paused():
-                yield
-        finally:
-            cpu, wall = max(0.0, process.cpu_seconds() - before), time.monotonic() - start
-            spent.add(cpu, wall)
-            self._whole_left -= of_the_whole(cpu, wall)
-
-    def _in_time(self, failure: StudentFailure) -> StudentFailure:
-        """Return the failure, or an out-of-time failure if the time limit of the whole submission caused it."""
-        if failure.category is Category.TIMEOUT and self.out_of_time:
-            return StudentFailure(Category.TIMEOUT, OUT_OF_TIME)
-        return failure
-
     def _start(self) -> StudentProcess:
         problem: Exception = GraderFault("no attempt was made")
         for _ in range(_STARTS):
@@ -339,9 +282,6 @@ class StudentSession:
             except (GraderFault, OSError) as error:
                 problem = error
         raise GraderFault(f"a student process could not be started: {problem}") from problem
-
-    def _time_left(self) -> float:
-        return math.inf if self._deadline is None else max(self._deadline - time.monotonic(), 0.1)
 
 
 def seed_of(test_id: str) -> int:
