@@ -66,12 +66,13 @@ def reference(homework: str) -> str:
 
 
 def submissions(homework: str) -> dict[str, str]:
-    return {
+    """Submissions to a homework. Broken and hostile ones are the same in all homeworks, so only one has them."""
+    honest = {
         "right": reference(homework),
         "wrong": (ROOT / "samples" / homework / f"{WRONG[homework]}.py").read_text(),
-        "broken": "def f(:\n    return\n",
-        "hostile": hostile(homework),
     }
+    others = {"broken": "def f(:\n    return\n", "hostile": hostile(homework)}
+    return honest | others if homework == HOMEWORK else honest
 
 
 def marks(results: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -167,7 +168,7 @@ class TestBundle:
 
     @pytest.mark.parametrize("homework", HOMEWORKS)
     def test_gives_the_marks_of_the_host(self, platform: Platform, homework: str, tmp_path: Path) -> None:
-        """Right, wrong, broken and hostile: every test has the marks that `softmark grade` gives it."""
+        """Right and wrong, in one homework broken and hostile: all tests have the marks that `softmark grade` gives."""
         platform.set_up(homework)
         file = load_homework(homework, ROOT).file
         for name, text in submissions(homework).items():
@@ -184,9 +185,10 @@ class TestBundle:
             scores[name] = results["score"]
             if name == "hostile":
                 self.got_nothing(results, told_staff)
-        assert scores["right"] == scores["hostile"] == 20
+        assert scores["right"] == 20
         assert 0 < scores["wrong"] < 20
-        assert scores["broken"] == 0
+        if homework == HOMEWORK:
+            assert (scores["broken"], scores["hostile"]) == (0, 20)
 
     def got_nothing(self, results: dict[str, Any], told_staff: str) -> None:
         """Every attack was refused, and only staff read of it."""
