@@ -1,6 +1,6 @@
 """Runs the public tests of a homework on a student's own work, from the terminal or from a notebook's cell.
 
-softmark check                          in the homework's folder
+softmark check                          in the homework's folder, on a file or a notebook
 
 from softmark.student import check      in a notebook
 check("attention_scores", part="3")
@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from softmark.check.public_tests import EXAMPLES, read_handout
+from softmark.check.public_tests import EXAMPLES, Handout, read_handout
 from softmark.records.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
+    from softmark.intake.model import SubmittedFiles
     from softmark.records.result import Result
 
+NOTEBOOK = ".ipynb"
 POLL_SECONDS = 0.3
 
 
@@ -71,35 +73,69 @@ def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None
 class OwnWork:
     """A student's file, and the folder of the homework it belongs to."""
 
-    file: Path
+    files: tuple[Path, ...]
+    """The file; or both a Python file and a notebook, of which the one that has more of the work is checked."""
     folder: Path
 
-    def check(self) -> Result:
-        """Return the result of the public tests on the file as it is now; it can import Python files beside it."""
+    def check(self, part: str | None = None) -> Result:
+        """Return the result of the public tests, all or one part's, on the work as it is now.
+
+        The work can import Python files beside it.
+        """
         from softmark.check.checking import run_public_tests
         from softmark.check.missing_imports import of_files
-        from softmark.intake import contents, places
-        from softmark.intake.model import SubmittedFiles
         from softmark.sandbox.isolation import InChild, Unheard
 
-        try:
-            files = {path.name: places.read(path) for path in (*self._beside(), self.file)}
-            contents.check(files[self.file.name])
-        except places.Refusal as refusal:
-            raise UsageError(f"{self.file.name} cannot be checked: {refusal}") from None
+        handout = read_handout(self.folder)
+        handed = self._read(handout)
         sandbox, edits = InChild(), Unheard()
-        handout, handed = read_handout(self.folder), SubmittedFiles(self.file.name, files)
         foreign = of_files(handed, handout.wanted, handout.packages)
         try:
-            return run_public_tests(self.folder, handout, handed, sandbox, foreign=foreign, edits=edits)
+            return run_public_tests(self.folder, handout, handed, sandbox, part, foreign, edits)
         finally:
             sandbox.close()
             edits.close()
 
+    def _read(self, handout: Handout) -> SubmittedFiles:
+        """Return the files as grading would read them. Raise UsageError if they cannot be checked."""
+        from softmark.intake import contents, places
+        from softmark.intake.model import SubmittedFiles
+        from softmark.intake.notebook import with_cells
+
+        file, notes = self._chosen(handout)
+        try:
+            files = {path.name: places.read(path) for path in self._beside(file)}
+            if file.suffix == NOTEBOOK:
+                files[file.name] = places.read(file, places.LARGEST_NOTEBOOK)
+                return with_cells(SubmittedFiles(file.name, files, notes=notes))
+            files[file.name] = places.read(file)
+            contents.check(files[file.name])
+        except places.Refusal as refusal:
+            raise UsageError(f"{file.name} cannot be checked: {refusal}") from None
+        return SubmittedFiles(file.name, files, notes=notes)
+
+    def _chosen(self, handout: Handout) -> tuple[Path, tuple[str, ...]]:
+        """Return the file that is checked, and a note if another one was begun, too."""
+        from softmark.intake import contents, places
+        from softmark.intake.choose import Written, further_on
+
+        if len(self.files) == 1:
+            return self.files[0], ()
+        python, notebook = (
+            Written(places.read(file, places.LARGEST_NOTEBOOK), file.stat().st_mtime) for file in self.files
+        )
+        is_notebook, why = further_on(python, notebook, handout.as_homework(self.folder, {}))
+        better, other = self.files[::-1] if is_notebook else self.files
+        left = (python if is_notebook else notebook).content
+        if contents.unfinished(left) >= contents.defined(left, handout.wanted):
+            return better, ()  # the other one is a starter, or nearly so
+        return better, (f"{better.name} was checked, not {other.name}: {why}",)
+
     def state(self) -> dict[Path, tuple[int, int]]:
         """Return time and size of each file that matters, without a file that is just being replaced."""
         found = {}
-        for path in (self.file, *self._beside(), *self.folder.glob("*.json"), *self.folder.glob("test_*.py")):
+        beside = self._beside(self.files[0])
+        for path in (*self.files, *beside, *self.folder.glob("*.json"), *self.folder.glob("test_*.py")):
             try:
                 seen = path.stat()
             except FileNotFoundError:
@@ -107,24 +143,21 @@ class OwnWork:
             found[path] = (seen.st_mtime_ns, seen.st_size)
         return found
 
-    def _beside(self) -> list[Path]:
-        files = sorted(self.file.parent.glob("*.py"))
-        return [path for path in files if path.is_file() and not path.name.startswith("test_") and path != self.file]
+    def _beside(self, file: Path) -> list[Path]:
+        files = sorted(file.parent.glob("*.py"))
+        return [path for path in files if path.is_file() and not path.name.startswith("test_") and path != file]
 
 
 def find_work(path: Path | None, homework: str | None) -> OwnWork:
     """Return the work that `softmark check` is asked for. Raise UsageError with the next step if it cannot be found."""
     place = (path or Path.cwd()).absolute()
-    if place.is_dir():
-        folder = find_homework(place, homework)
-        file = folder / read_handout(folder).file
-    else:
-        file = place
+    if not place.is_dir():
         own = homework or (None if (place.parent / EXAMPLES).is_file() else place.stem)
-        folder = find_homework(place.parent, own)
-    if file.suffix == ".ipynb":
-        raise UsageError(f"{file.name} is a notebook, and checks itself: run its cells in Jupyter.")
-    return OwnWork(file, folder)
+        return OwnWork((place,), find_homework(place.parent, own))
+    folder = find_homework(place, homework)
+    python = folder / read_handout(folder).file
+    both = (python, python.with_suffix(NOTEBOOK))
+    return OwnWork(tuple(file for file in both if file.is_file()) or (python,), folder)
 
 
 def find_homework(start: Path, homework: str | None) -> Path:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -255,6 +258,76 @@ class TestCheck:
         assert sorted(folder.iterdir()) == before
 
 
+NOTEBOOK = "attention_scores.ipynb"
+
+
+def solved_notebook(folder: Path, *unsolved: str) -> None:
+    """Write the solution into the cells of the notebook's starter, but for these functions."""
+    solution = ast.parse(SOLUTION)
+    solved = {
+        n.name: ast.unparse(n) for n in solution.body if isinstance(n, ast.FunctionDef) and n.name not in unsolved
+    }
+    notebook = json.loads((folder / NOTEBOOK).read_text())
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        names = re.findall(r"^def (\w+)", text, re.MULTILINE)
+        if cell["cell_type"] == "code" and names:
+            definitions = [solved[name] for name in names if name in solved]
+            cell["source"] = "\n\n".join((text.partition("def ")[0], *definitions))
+    (folder / NOTEBOOK).write_text(json.dumps(notebook))
+
+
+class TestPart:
+    """`softmark check --part`."""
+
+    def test_runs_nothing_else(self, folder: Path) -> None:
+        """Exit 0 if all tests of the part pass, whatever the other parts do."""
+        (folder / FILE).write_text(UNSCALED)
+        one, three = check(folder, "--part", "1"), check(folder, "--part", "3")
+        assert one.returncode == 0, one.stdout + one.stderr
+        assert "public tests: 3 of 3" in one.stdout
+        assert three.returncode == 1
+        assert "they are not scaled" in three.stdout
+        assert "The parameter-free layer" not in three.stdout
+
+
+class TestNotebookFile:
+    """A notebook's cells are run as grading runs them."""
+
+    def test_is_checked_by_name(self, folder: Path) -> None:
+        """All tests pass with the solution; a failure names its cell."""
+        solved_notebook(folder)
+        done = check(folder, NOTEBOOK)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "public tests: 25 of 25" in done.stdout
+        (folder / NOTEBOOK).write_text((folder / NOTEBOOK).read_text().replace("math.sqrt(", "math.root("))
+        wrong = check(folder, NOTEBOOK, "--part", "3")
+        assert wrong.returncode == 1
+        assert re.search(r"cell \d+, line \d+", wrong.stdout)
+
+    def test_with_more_of_the_work_is_taken(self, folder: Path) -> None:
+        """Of file and notebook; nothing is said about a starter that was not begun."""
+        solved_notebook(folder, "causal_mask")
+        done = check(folder)
+        assert NOTEBOOK in done.stdout
+        assert "public tests: 23 of 25" in done.stdout
+        assert "was checked, not" not in done.stdout
+
+    def test_choice_is_told(self, folder: Path) -> None:
+        """If both were begun, it is said which one was checked, and why."""
+        solved_notebook(folder, "causal_mask")
+        (folder / FILE).write_text(SOLUTION)
+        done = check(folder)
+        assert done.returncode == 0
+        said = " ".join(done.stdout.replace("│", " ").split())
+        assert f"{FILE} was checked, not {NOTEBOOK}: it defines 8 of the 8 names that are asked for" in said
+
+    def test_that_is_none_is_refused(self, folder: Path) -> None:
+        """One sentence with the next step."""
+        (folder / NOTEBOOK).write_text("no notebook")
+        TestBadUsage.refused(check(folder, NOTEBOOK), f"{NOTEBOOK} cannot be checked: ")
+
+
 class TestBadUsage:
     """One sentence with the next step, exit 2, no traceback."""
 
@@ -262,13 +335,13 @@ class TestBadUsage:
         ("words", "says"),
         [
             (["nowhere.py", "-a", "attention_scores"], "nowhere.py"),
-            (["attention_scores.ipynb"], "is a notebook, and checks itself: run its cells in Jupyter"),
+            (["examples.json", "-a", "attention_scores", "--part", "9"], "has no part '9'; its parts are 1, 2, 3"),
             (["-a", "multi_head"], "go to the folder that has multi_head's examples.json in it"),
         ],
-        ids=["no file", "notebook", "other homework"],
+        ids=["no file", "part", "other homework"],
     )
     def test_in_a_homework(self, words: list[str], says: str, folder: Path) -> None:
-        """A file that is not there, a notebook, a homework that is not here."""
+        """A file that is not there, a part that is not there, a homework that is not here."""
         self.refused(check(folder, *words), says)
 
     def test_outside_of_any_homework(self, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from softmark.course.homework import homework_names, load_homework
 from softmark.records.result import Outcome, Result, Status
-from softmark.student import OwnWork, find_work
+from softmark.student import find_work
 from tests.conftest import ROOT
 
 HOMEWORKS = homework_names(ROOT)
@@ -117,7 +117,7 @@ class TestOfEveryHomework:
 
     def test_the_starter_is_not_done_yet(self, name: str, folder: Path) -> None:
         """Nothing passes, nothing fails: every test was not run and says what it waits for."""
-        result = OwnWork(folder / f"{name}.py", folder).check()
+        result = find_work(folder / f"{name}.py", None).check()
         assert result.total == 0
         assert {test.outcome for test in result.tests} == {Outcome.NOT_RUN}
         assert all("not done yet" in test.verdicts[0].fact for test in result.tests)

@@ -129,6 +129,12 @@ FORGIVEN: dict[str, Forgiven] = {
         content=notebook(),
         beside={FILE: STARTER},
     ),
+    "the notebook was not begun, and the file only imports": Forgiven(
+        {FILE: b"from mine import *\n", "mine.py": SOURCE, NOTEBOOK: notebook(STARTER)},
+        (f"`{FILE}` was graded, not `{NOTEBOOK}`: less of it is left as it was in the starter",),
+        content=b"from mine import *\n",
+        beside={"mine.py": SOURCE},
+    ),
     "a module that hides Python's": Forgiven(
         {FILE: SOURCE, "random.py": b"x = 1\n"},
         ("your file random.py hides the standard module of that name, so it was left out",),

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib.machinery import PathFinder
 from pathlib import PurePath
+from typing import NamedTuple
 
 from softmark.course.homework import Homework
 from softmark.intake.contents import (
@@ -118,20 +119,36 @@ def _one_of(candidates: Sequence[File], homework: Homework) -> GradedFile:
 
 
 def _further_on(python: GradedFile, notebook: GradedFile, homework: Homework) -> GradedFile:
-    other, better = sorted((notebook, python), key=lambda main: _progress(main, homework))  # of equals, Python
-    (names, left, modified), (fewer, more_left, earlier) = _progress(better, homework), _progress(other, homework)
-    if names > fewer:
-        why = f"it defines {names} of the {len(homework.wanted)} names that are asked for, the other {fewer}"
-    elif left > more_left:
-        why = "less of it is left as it was in the starter"
-    else:
-        why = "it is the newer one" if modified > earlier else "both define the same names"
+    first, second = (Written(main.content, main.found.item.modified) for main in (python, notebook))
+    is_notebook, why = further_on(first, second, homework)
+    better, other = (notebook, python) if is_notebook else (python, notebook)
     note = f"`{better.found.shown}` was graded, not `{other.found.shown}`: {why}"
     return replace(better, notes=(*better.notes, note), told=(other.found,))
 
 
-def _progress(main: GradedFile, homework: Homework) -> tuple[int, int, float]:
-    return defined(main.content, homework.wanted), -unfinished(main.content), main.found.item.modified
+class Written(NamedTuple):
+    """The content of a file, and when it was saved."""
+
+    content: bytes
+    modified: float
+
+
+def further_on(python: Written, notebook: Written, homework: Homework) -> tuple[bool, str]:
+    """Return whether the notebook has more of the work than the Python file, and why the better one is that."""
+    both = (python, notebook)
+    names = [defined(one.content, homework.wanted) for one in both]
+    left = [unfinished(one.content) for one in both]
+    done = [(max(0, all_ - rest), -rest, one.modified) for all_, rest, one in zip(names, left, both, strict=True)]
+    better = int(done[1] > done[0])  # of equals, Python
+    other = 1 - better
+    if names[better] > names[other]:
+        asked = len(homework.wanted)
+        why = f"it defines {names[better]} of the {asked} names that are asked for, the other {names[other]}"
+    elif left[better] < left[other]:
+        why = "less of it is left as it was in the starter"
+    else:
+        why = "it is the newer one" if both[better].modified > both[other].modified else "both define the same names"
+    return bool(better), why
 
 
 def _the_only(candidates: Sequence[File], homework: Homework) -> File | None:
