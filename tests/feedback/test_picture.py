@@ -92,6 +92,11 @@ class TestDifference:
         picture = Picture(expected=((1.0, 2.0),), got=((1.0 + 1e-15, 3.0),))
         assert marked(picture) == [[False, True]]
 
+    def test_leaves_rounding_unmarked_beside_what_is_no_number(self) -> None:
+        """Where the worst answers are NaN, a right number with other last digits is no mistake either."""
+        picture = Picture(expected=((1.0, 2.0, 3.0),), got=((1.0 + 1e-15, None, 3.1),))
+        assert marked(picture) == [[False, True, True]]
+
     @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
     def test_marks_by_the_worst_error(self, size: float) -> None:
         """A small error is marked, unless it is rounding beside the worst one, however large the numbers are."""

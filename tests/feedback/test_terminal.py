@@ -64,7 +64,7 @@ class TestShow:
             "  │ attention_scores.py:41  return Q @ K.mT",
             "  │               expected         got (* is wrong)",
             "  │           1          2           1.7*         2",
-            "  │         0.5         -1         none*      -1.7*",
+            "  │         0.5         -1   not finite*      -1.7*",
             "  │ The same in: 2.2 (0 of 2)",
             "  ✗ 3.2  A padding mask.  0 of 2",
             "  │ Look at your mask again.",
@@ -180,7 +180,7 @@ class TestChecked:
             "  │ attention_scores.py:41  return Q @ K.mT",
             "  │               expected         got (* is wrong)",
             "  │           1          2           1.7*         2",
-            "  │         0.5         -1         none*      -1.7*",
+            "  │         0.5         -1   not finite*      -1.7*",
             "  │ The same in: 2.2",
             "  ✗ 3.2  A padding mask.",
             "  │ Look at your mask again.",
@@ -214,7 +214,7 @@ class TestChecked:
         verdict = Verdict(category=Category.VALUE, fact="wrong", picture=Picture(expected=(row,) * 12, got=(row,)))
         cases = (failed("a", verdict), passed("b"), passed("c"))
         text = checked(with_cases(second_zero(), 1, *cases))
-        assert "  │ (12 by 12 numbers)" in lines(text)
+        assert "  │ (12 by 12 numbers: too wide or too long to be shown here)" in lines(text)
 
 
 def checked(result: Result) -> str:

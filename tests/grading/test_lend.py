@@ -103,7 +103,7 @@ def test_a_search_that_asks_too_often(course: Path, place: Sandbox) -> None:
     [result] = grade(course, place, often)
     assert lost(result) == ["1"]
     fact = named(result, "test_greedy").verdicts[0].fact
-    assert fact == "one: calls the function that it is given too often: 4 calls must be enough"
+    assert fact == "one: calls `step` too often: 4 calls must be enough"
 
 
 def test_a_search_that_asks_nonsense(course: Path, place: Sandbox) -> None:

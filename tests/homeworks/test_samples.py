@@ -51,7 +51,7 @@ EXPECTED = {
     "recurrent/library": ("15", "torch.nn.GRUCell, which is not allowed"),
     "recurrent/looks_around": ("", "RNN is not a class"),
     "recurrent/wrong_way_back": ("12", "You dropped what comes back from later steps."),
-    "seq2seq/asks_for_the_answer": ("", "calls the function that it is given too often"),
+    "seq2seq/asks_for_the_answer": ("", "calls `step` too often"),
     "seq2seq/eager_search": ("12345", "A hypothesis of yours goes on after its END."),
     "seq2seq/good": ("1234567", ""),
     "seq2seq/in_a_notebook": ("125", "is your `greedy_search` meant to be it?"),

@@ -131,11 +131,13 @@ def _text_on(fill: str) -> str:
 
 
 def _written(number: float | None) -> str:
-    return "none" if number is None else f"{number:.3g}"
+    return "NaN/∞" if number is None else f"{number:.3g}"
 
 
 WORTH_A_MARK = 1e-3
 """A number is marked if it is off by at least this share of the worst one: rounding beside a mistake is not."""
+ROUNDING = 1e-5
+"""The same, of the largest number that is expected, where the worst ones are NaN or infinite."""
 
 Row = Sequence[float | None]
 Matrix = Sequence[Row]
@@ -152,7 +154,8 @@ def difference(picture: Picture) -> list[list[float | None]]:
 def marked(picture: Picture) -> list[list[bool]]:
     """Return True for each wrong number, in the shape of the larger of the two matrices."""
     off = difference(picture)
-    enough = WORTH_A_MARK * largest(off)
+    broken = any(number is None for row in off for number in row)
+    enough = max(WORTH_A_MARK * largest(off), ROUNDING * largest(picture.expected) if broken else 0.0)
     return [[number is None or abs(number) > enough for number in row] for row in off]
 
 

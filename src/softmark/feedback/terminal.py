@@ -223,7 +223,7 @@ def _changes(feedback: Feedback) -> tuple[Sentence, ...]:
 def _numbers(row: Sequence[float | None], wrong: Sequence[bool]) -> Text:
     line = Text()
     for number, off in zip_longest(row, wrong[: len(row)], fillvalue=False):
-        written = "none" if number is None else f"{number:.4g}"
+        written = "not finite" if number is None else f"{number:.4g}"
         line.append(f"{written:>{NUMBER_WIDTH - 1}}{'*' if off else ' '}", "bold red" if off else "")
     return line
 
@@ -290,7 +290,9 @@ class _CheckedLayout(_Layout):
     def _matrices(self, picture: Picture) -> RenderableType:
         rows, columns = size(picture)
         too_large = rows > MOST_ROWS or 2 * columns * NUMBER_WIDTH + 8 > self.width
-        return Text(f"({rows} by {columns} numbers)", "dim") if too_large else super()._matrices(picture)
+        if not too_large:
+            return super()._matrices(picture)
+        return Text(f"({rows} by {columns} numbers: too wide or too long to be shown here)", "dim")
 
     def _section(self, section: Section) -> Iterable[RenderableType]:
         sign = self.sign(section.outcome, section.score, section.max_score)

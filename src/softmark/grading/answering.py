@@ -147,8 +147,14 @@ class Lending:
         lent, calls = self._lent[ask.name], self._calls[ask.name]
         if calls > lent.calls:
             enough = f"{plural(lent.calls, 'call')} must be enough"
-            raise StudentFailure(Category.ERROR, f"calls the function that it is given too often: {enough}")
+            raise StudentFailure(Category.ERROR, f"calls {_name_in_words(lent.function)} too often: {enough}")
         return _answered(lent.function, ask, number, number + calls)
+
+
+def _name_in_words(function: Callable[..., Any]) -> str:
+    """Return what a sentence calls a function that a test lends."""
+    name = getattr(function, "__name__", "")
+    return f"`{name}`" if name.isidentifier() else "the function that it is given"
 
 
 class _AtHand(StandIns):

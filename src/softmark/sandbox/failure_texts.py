@@ -65,7 +65,7 @@ _OF_DEVICES = (
     ),
     (
         re.compile(r"can't convert (meta|cuda:\d) device type tensor to numpy"),
-        "makes a numpy array of a tensor on {}: use torch's functions, or .cpu() before and .to(x.device) after",
+        "makes a numpy array of a tensor on {}: use torch's functions instead",
     ),
     (
         re.compile(r"Expected a '(cpu|meta|cuda)' device type for generator but found '(cpu|meta|cuda)'"),

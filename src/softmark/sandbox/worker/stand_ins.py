@@ -73,7 +73,7 @@ class StandIns:
         with self._turn:
             answer = self._exchange(question)
         if answer.raised:
-            raise getattr(builtins, answer.raised)(f"{question.name} cannot be called like this")
+            raise getattr(builtins, answer.raised)(_refused(question))
         return answer.value
 
     def _asking_function(self, wanted: StandIn, own: Any) -> Callable[..., Any]:
@@ -154,6 +154,14 @@ class _Question:
         asked = Ask(ask.name, ask.args, ask.kwargs, ask.method, ask.of, fetched)
         gradients = self._stand_ins.ask(asked)
         return self._device.send(gradients) if self._there else gradients
+
+
+def _refused(question: Ask) -> str:
+    """Return the message of the exception that the trusted side names: the shapes of what it was asked with."""
+    name = "the function that is given" if question.name.startswith("argument ") else question.name
+    shapes = [str(tuple(tensor.shape)) for tensor in tensors_in([question.args, question.kwargs])]
+    given = f" with tensors of the shapes {' and '.join(shapes)}" if shapes else ""
+    return f"{name} cannot be called like this{given}"
 
 
 def _snapshot(tensor: torch.Tensor) -> torch.Tensor:
