@@ -74,7 +74,7 @@ def test_encoder_parameters(student, sizes):
 
 
 @number("3.2")
-@weight(0.5)
+@weight(0.75)
 @visibility("after_published")
 @pytest.mark.parametrize("sizes", FULL, ids=str)
 def test_states_without_padding(student, sizes):
@@ -110,7 +110,7 @@ def test_last_of_the_own_states(student, full, sizes):
 
 
 @number("3.5")
-@weight(0.5)
+@weight(0.25)
 @visibility("after_published")
 @pytest.mark.parametrize("lengths", [(2, 4, 1), (3, 3, 3), (1, 1, 1), (5, 2, 4)])
 def test_encoder_ignores_padding(student, lengths):
