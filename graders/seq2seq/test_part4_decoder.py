@@ -10,6 +10,7 @@ from graders.seq2seq.inputs import some_ids
 from graders.seq2seq.modules import both, decoder_inputs, loaded, random_weights, tensors_of
 from reference import seq2seq as ref
 from softmark import (
+    Failed,
     agree,
     agree_in_turn,
     gradients_agree,
@@ -84,7 +85,10 @@ def test_decoder_starts_uniform(student, sizes):
     """The entries of a new W are spread uniformly between -1/√C and 1/√C."""
     own = student.Decoder(*sizes).parameters()
     agree(without_values(own), without_values(dict(ref.Decoder(*sizes).named_parameters())))
-    agree(lambda *_: spread(own, sizes[3]), reference_spread, *sizes)
+    try:
+        agree(lambda *_: spread(own, sizes[3]), reference_spread, *sizes)
+    except Failed as failure:
+        raise failure.saying("Decoder: a new W is not spread uniformly between -1/√C and 1/√C") from failure
     uses_weights(student.Decoder(5, 3, 4, 2), *forward_inputs(2, 2, 3, 5, 4, 2))
 
 
