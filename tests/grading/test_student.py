@@ -279,7 +279,8 @@ class TestFailures:
         assert found.fact == "fails_in_its_own_way: raised an exception class of its own"
         found = verdict(lambda: raises(KeyError, student.fails_in_its_own_way, X))
         assert found.fact == (
-            "fails_in_its_own_way: raised an exception class of its own; it must raise KeyError for argument 1 of shape (3,)"
+            "fails_in_its_own_way: raised an exception class of its own; "
+            "it must raise KeyError for argument 1 of shape (3,)"
         )
 
     def test_what_is_not_written_raises_no_wrong_exception(self, student: Student) -> None:

@@ -206,7 +206,8 @@ class _Layout:
     def _matrices(self, picture: Picture) -> RenderableType:
         """Return expected and got: side by side if they fit, else one below the other, else only their size."""
         rows, columns = size(picture)
-        tight = 2 + max((len(_written(number)) for row in (*picture.expected, *picture.got) for number in row), default=0)
+        numbers = [number for row in (*picture.expected, *picture.got) for number in row]
+        tight = 2 + max(map(len, map(_written, numbers)), default=0)
         layouts = ((2, NUMBER_WIDTH), (2, tight), (1, tight))
         fitting = [layout for layout in layouts if layout[0] * layout[1] * columns + 8 <= self.width]
         if rows > MOST_ROWS or not fitting:
