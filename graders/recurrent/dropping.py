@@ -55,6 +55,33 @@ def what_is_dropped(make, num_layers, nonlinearity, bidirectional, training, dro
     return seen
 
 
+SENTENCES = {
+    "whether the states of the first layer are touched": "dropout touches the input or the states; it acts only on "
+    "what goes up from one layer to the next",
+    "hundredths of the largest state": "the states of the first layer are wrong, and no dropout is on the way to them; "
+    "mend the tests before this one first",
+    "whether the last output is touched": "dropout touches the output of the last layer; it stands between layers only",
+    "tenths that are left as they are": "what dropout keeps is left as it is; it has to be divided by 1 - p",
+    "tenths that are divided by 1 - p": "what dropout keeps is not divided by 1 - p",
+    "whether sequences drop different entries": "all sequences of the batch drop the same entries; each entry is drawn "
+    "by itself",
+    "whether units drop different entries": "all units drop together; each entry is drawn by itself",
+    "whether steps drop different entries": "all time steps drop the same entries; each entry is drawn by itself",
+}
+"""What a student reads if an entry of the description is wrong, the first thing to mend first."""
+
+
+def in_words(seen, expected):
+    """Return what is wrong with the dropout that this description is of, in a sentence for students."""
+    wrong = {key.partition(" above")[0]: (seen[key], expected[key]) for key in expected if seen[key] != expected[key]}
+    got, want = wrong.get("tenths that are dropped", (0, 0))
+    if got != want and not wrong.keys() & set(list(SENTENCES)[:3]):
+        if want == 0:
+            return "entries are dropped where none may be: dropout acts in training only, and not with p = 0"
+        return f"{'another share than p' if got else 'nothing'} is dropped between two layers in training"
+    return next(sentence for key, sentence in SENTENCES.items() if key in wrong)
+
+
 def output_and_state(answer):
     """Return the two tensors of a student's answer (output, h_n); fail if it has another form."""
     right = isinstance(answer, tuple | list) and len(answer) == 2

@@ -9,7 +9,7 @@ from torch import nn
 
 from graders.recurrent.modules import NAME
 from reference import recurrent as ref
-from softmark import agree, confirm_reference, draw, raises, uses_weights, without_values
+from softmark import Failed, agree, confirm_reference, draw, raises, uses_weights, without_values
 
 
 def outlines(make, sizes, **options):
@@ -67,5 +67,8 @@ def test_module_starts_uniform(student, sizes, options):
     def reference_spread():
         return spread(dict(ref.RNN(*sizes, **options).named_parameters()), sizes[1])
 
-    agree(lambda: spread(found, sizes[1]), reference_spread)
+    try:
+        agree(lambda: spread(found, sizes[1]), reference_spread)
+    except Failed as failure:
+        raise failure.saying("RNN: new parameters are not spread uniformly between -1/√H and 1/√H") from failure
     uses_weights(student.RNN(3, 2, num_layers=2), draw("t n d", t=3, n=2, d=3))

@@ -3,10 +3,11 @@
 import pytest
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.recurrent.dropping import what_is_dropped
+from graders.recurrent.dropping import in_words, what_is_dropped
 from graders.recurrent.modules import draw_weights, module_inputs, pair
 from reference import recurrent as ref
 from softmark import (
+    Failed,
     agree,
     agree_at_extremes,
     agree_in_turn,
@@ -41,7 +42,18 @@ def reference_drops(*situation):
 @pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS)
 def test_module_dropout(student, situation):
     """In training, entries between layers are dropped with probability p, the others divided by 1 - p."""
-    agree(lambda *situation: what_is_dropped(student.RNN, *situation), reference_drops, *situation)
+    seen = {}
+
+    def own_drops(*situation):
+        seen.update(what_is_dropped(student.RNN, *situation))
+        return seen
+
+    try:
+        agree(own_drops, reference_drops, *situation)
+    except Failed as failure:
+        if not seen:
+            raise
+        raise failure.saying(f"RNN: {in_words(seen, reference_drops(*situation))}") from failure
 
 
 SEVERAL = [

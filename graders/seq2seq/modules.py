@@ -4,7 +4,7 @@ import torch
 
 from graders.seq2seq.inputs import some_ids, some_lengths
 from reference import seq2seq as ref
-from softmark import draw
+from softmark import Category, draw, fail
 
 
 def random_weights(cls, *sizes):
@@ -38,3 +38,12 @@ def decoder_inputs(n, s, vocab_size, hidden_size, states_size):
     """Draw the tokens, the state, the encoder's states and the lengths of a step of the decoder."""
     h, states = draw("n h", "n s c", n=n, s=s, h=hidden_size, c=states_size)
     return some_ids(vocab_size, n), h, states, some_lengths(n, s)
+
+
+def tensors_of(answer, *shapes):
+    """Return the tensors of a student's answer; fail if there are others than tensors of these shapes."""
+    values = answer if isinstance(answer, tuple | list) else (answer,)
+    if [tuple(getattr(value, "shape", ())) for value in values] != list(shapes):
+        expected = " and ".join(map(str, shapes))
+        fail(Category.SHAPE, f"the answer does not consist of tensors of the shapes {expected}")
+    return tuple(torch.as_tensor(value).double() for value in values)

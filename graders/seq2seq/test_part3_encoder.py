@@ -5,7 +5,7 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.seq2seq.inputs import some_ids
-from graders.seq2seq.modules import both, loaded, random_weights, sentences
+from graders.seq2seq.modules import both, loaded, random_weights, sentences, tensors_of
 from reference import seq2seq as ref
 from softmark import (
     agree,
@@ -40,19 +40,28 @@ def run_one_by_one(weights, tokens, lengths, *sizes):
     return states, torch.stack(last)
 
 
-def check_encoder(student, tokens, lengths, *sizes):
+def states_of(answer):
+    """Return the states of an answer (states, last); an answer of another form stays as it is."""
+    return answer[0] if isinstance(answer, tuple | list) and len(answer) == 2 else answer
+
+
+def check_states(student, tokens, lengths, *sizes):
     """Check that the student's encoder gives the reference's states."""
     given = random_weights(ref.Encoder, *sizes), tokens, lengths, *sizes
 
     def run_own(weights, tokens, lengths, *sizes):
-        return loaded(student.Encoder(*sizes), weights)(tokens, lengths)
+        return states_of(loaded(student.Encoder(*sizes), weights)(tokens, lengths))
 
     confirm_reference(lambda: run_encoder(*given), lambda: run_one_by_one(*given), "sentences one by one")
-    agree(run_own, run_encoder, *given)
+    agree(run_own, lambda *given: run_encoder(*given)[0], *given)
+
+
+def padded_or_full(n, s, v, *, full):
+    return (some_ids(v, n, s), torch.full((n,), s)) if full else sentences(n, s, v)
 
 
 @number("3.1")
-@weight(0.25)
+@weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("sizes", [(7, 4, 6), (3, 5, 2)])
 def test_encoder_parameters(student, sizes):
@@ -68,25 +77,40 @@ def test_encoder_parameters(student, sizes):
 @weight(0.75)
 @visibility("after_published")
 @pytest.mark.parametrize("sizes", FULL, ids=str)
-def test_encoder_without_padding(student, sizes):
-    """Every token is real: the states of both directions, and the last ones."""
-    n, s, *rest = sizes
-    check_encoder(student, some_ids(rest[0], n, s), torch.full((n,), s), *rest)
+def test_states_without_padding(student, sizes):
+    """Every token is real: the states of both directions, side by side."""
+    n, s, v, *widths = sizes
+    check_states(student, *padded_or_full(n, s, v, full=True), v, *widths)
 
 
 @number("3.3")
-@weight(1)
+@weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("sizes", PADDED, ids=str)
-def test_encoder_with_padding(student, sizes):
+def test_states_with_padding(student, sizes):
     """Each direction reads the real tokens only, and the states of the padding are 0."""
-    n, s, *rest = sizes
-    tokens, lengths = sentences(n, s, rest[0])
-    check_encoder(student, tokens, lengths, *rest)
+    n, s, v, *widths = sizes
+    check_states(student, *padded_or_full(n, s, v, full=False), v, *widths)
 
 
 @number("3.4")
-@weight(0.5)
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize(
+    ("full", "sizes"), [*((True, sizes) for sizes in FULL), *((False, sizes) for sizes in PADDED)], ids=str
+)
+def test_last_of_the_own_states(student, full, sizes):
+    """The last state is the forward half after the last real token, and the backward half after the first token."""
+    n, s, v, _, h = sizes
+    tokens, lengths = padded_or_full(n, s, v, full=full)
+    own = loaded(student.Encoder(*sizes[2:]), random_weights(ref.Encoder, *sizes[2:]))
+    states, last = tensors_of(own(tokens, lengths), (n, s, 2 * h), (n, 2 * h))
+    uses_weights(own, tokens, lengths)
+    agree(last, torch.cat([states[torch.arange(n), lengths - 1, :h], states[:, 0, h:]], dim=1))
+
+
+@number("3.5")
+@weight(0.25)
 @visibility("after_published")
 @pytest.mark.parametrize("lengths", [(2, 4, 1), (3, 3, 3), (1, 1, 1), (5, 2, 4)])
 def test_encoder_ignores_padding(student, lengths):
@@ -94,14 +118,18 @@ def test_encoder_ignores_padding(student, lengths):
     tokens, lengths = some_ids(9, 3, 5), torch.tensor(lengths)
     padding = torch.arange(5) >= lengths[:, None]
     own, ours = both(student, "Encoder", 9, 3, 2)
-    for filled in (tokens, tokens.masked_fill(padding, 0), tokens.masked_fill(padding, 8)):
-        agree(own, ours, filled, lengths)
-    agree(own, ours, torch.cat([tokens, some_ids(9, 3, 4)], dim=1), lengths)
-    gradients_agree(own, ours, tokens.masked_fill(padding, 8), lengths)
+    states, last = tensors_of(own(tokens, lengths), (3, 5, 4), (3, 4))
+    uses_weights(own, tokens, lengths)
+    own.load_state_dict(ours.state_dict())
+    agree(states[padding], 0 * states[padding])
+    for id_of_padding in (0, 8):
+        agree(own(tokens.masked_fill(padding, id_of_padding), lengths), (states, last))
+    longer = torch.cat([tokens, some_ids(9, 3, 4)], dim=1)
+    agree(own(longer, lengths), (torch.cat([states, torch.zeros(3, 4, 4).double()], dim=1), last))
 
 
-@number("3.5")
-@weight(0.5)
+@number("3.6")
+@weight(0.25)
 @visibility("after_published")
 def test_encoder_conduct(student):
     """Gradients reach every parameter; dtype, device and mode do not matter, and any calls may come before."""

@@ -7,9 +7,10 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.seq2seq.inputs import some_ids
-from graders.seq2seq.modules import both, decoder_inputs, loaded, random_weights
+from graders.seq2seq.modules import both, decoder_inputs, loaded, random_weights, tensors_of
 from reference import seq2seq as ref
 from softmark import (
+    Failed,
     agree,
     agree_in_turn,
     gradients_agree,
@@ -40,18 +41,6 @@ def run_step(weights, tokens, h, states, lengths, *sizes):
 
 def run_decoder(weights, inputs, h, states, lengths, *sizes):
     return loaded(ref.Decoder(*sizes), weights)(inputs, h, states, lengths)
-
-
-def own_runners(student):
-    """Return `run_step` and `run_decoder` with the student's class."""
-
-    def run_own_step(weights, tokens, h, states, lengths, *sizes):
-        return loaded(student.Decoder(*sizes), weights).step(tokens, h, states, lengths)
-
-    def run_own_decoder(weights, inputs, h, states, lengths, *sizes):
-        return loaded(student.Decoder(*sizes), weights)(inputs, h, states, lengths)
-
-    return run_own_step, run_own_decoder
 
 
 def forward_inputs(t, n, s, *sizes):
@@ -96,39 +85,86 @@ def test_decoder_starts_uniform(student, sizes):
     """The entries of a new W are spread uniformly between -1/√C and 1/√C."""
     own = student.Decoder(*sizes).parameters()
     agree(without_values(own), without_values(dict(ref.Decoder(*sizes).named_parameters())))
-    agree(lambda *_: spread(own, sizes[3]), reference_spread, *sizes)
+    try:
+        agree(lambda *_: spread(own, sizes[3]), reference_spread, *sizes)
+    except Failed as failure:
+        raise failure.saying("Decoder: a new W is not spread uniformly between -1/√C and 1/√C") from failure
     uses_weights(student.Decoder(5, 3, 4, 2), *forward_inputs(2, 2, 3, 5, 4, 2))
 
 
+def logits_of(weights, h):
+    return h @ weights["out.weight"].T + weights["out.bias"]
+
+
 @number("4.3")
-@weight(1.75)
+@weight(1)
 @visibility("after_published")
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-def test_decoder_step(student, sizes):
-    """One step: attention with the old state, the token and the context into the cell, logits of the new state."""
+def test_state_after_a_step(student, sizes):
+    """One step: attention with the old state, then the token and the context into the cell."""
     n, s, *rest = sizes
-    weights = random_weights(ref.Decoder, *rest)
     inputs = decoder_inputs(n, s, rest[0], *rest[2:])
-    agree(own_runners(student)[0], run_step, weights, *inputs, *rest)
+
+    def run_own(weights, tokens, h, states, lengths, *sizes):
+        answer = loaded(student.Decoder(*sizes), weights).step(tokens, h, states, lengths)
+        return answer[1] if isinstance(answer, tuple | list) and len(answer) == 2 else answer
+
+    agree(run_own, lambda *given: run_step(*given)[1], random_weights(ref.Decoder, *rest), *inputs, *rest)
 
 
 @number("4.4")
-@weight(1)
+@weight(0.75)
 @visibility("after_published")
-@pytest.mark.parametrize(
-    ("t", "name"),
-    [(4, "all_different"), (1, "one_sentence"), (4, "all_alike"), (33, "one_token"), (3, "widths_of_one")],
-)
-def test_decoder_forward(student, t, name):
-    """Teacher forcing: a step for each column of the inputs, each from the state of the step before."""
-    n, s, *rest = SIZES[name]
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+def test_logits_of_the_own_state(student, sizes):
+    """The logits of a step are those of the state that it returns."""
+    n, s, *rest = sizes
     weights = random_weights(ref.Decoder, *rest)
-    inputs = forward_inputs(t, n, s, rest[0], *rest[2:])
-    agree(own_runners(student)[1], run_decoder, weights, *inputs, *rest)
+    own = loaded(student.Decoder(*rest), weights)
+    logits, h = tensors_of(own.step(*decoder_inputs(n, s, rest[0], *rest[2:])), (n, rest[0]), (n, rest[2]))
+    uses_weights(own, *forward_inputs(2, n, s, rest[0], *rest[2:]))
+    agree(logits, logits_of(weights, h))
+
+
+FORWARD = [(4, "all_different"), (1, "one_sentence"), (4, "all_alike"), (33, "one_token"), (3, "widths_of_one")]
+"""T, and the other sizes."""
 
 
 @number("4.5")
-@weight(0.75)
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize(("t", "name"), FORWARD)
+def test_forward_is_the_own_steps(student, t, name):
+    """Teacher forcing: a step for each column of the inputs, each from the state of the step before."""
+    n, s, v, _, h_size, c = SIZES[name]
+    own, ours = both(student, "Decoder", *SIZES[name][2:])
+    inputs, h, states, lengths = forward_inputs(t, n, s, v, h_size, c)
+    uses_weights(own, inputs, h, states, lengths)
+    own.load_state_dict(ours.state_dict())
+    steps, state = [], h
+    for column in inputs.T:
+        logits, state = tensors_of(own.step(column.clone(), state, states, lengths), (n, v), (n, h_size))
+        steps.append(logits)
+    agree(own(inputs, h, states, lengths), torch.stack(steps, dim=1))
+
+
+@number("4.6")
+@weight(0.25)
+@visibility("after_published")
+@pytest.mark.parametrize(("t", "name"), FORWARD)
+def test_decoder_forward(student, t, name):
+    """The logits of every step."""
+    n, s, *rest = SIZES[name]
+
+    def run_own(weights, inputs, h, states, lengths, *sizes):
+        return loaded(student.Decoder(*sizes), weights)(inputs, h, states, lengths)
+
+    inputs = forward_inputs(t, n, s, rest[0], *rest[2:])
+    agree(run_own, run_decoder, random_weights(ref.Decoder, *rest), *inputs, *rest)
+
+
+@number("4.7")
+@weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("of", ["step", "forward"])
 def test_decoder_conduct(student, of):

@@ -19,7 +19,7 @@ LEAST_MISTAKES = {
     "lstm_gates": 148,
     "multi_head": 118,
     "positional_encoding": 103,
-    "recurrent": 182,
+    "recurrent": 186,
     "seq2seq": 197,
     "transformer_block": 167,
 }

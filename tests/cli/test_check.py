@@ -357,6 +357,13 @@ class TestBadUsage:
         (folder / file).unlink()
         self.refused(check(folder), says)
 
+    def test_two_public_tests_with_one_number(self, folder: Path) -> None:
+        """A student could not tell which of the two has failed."""
+        test = "@number('7.1')\ndef test_{}(student):\n    student.causal_mask(3)\n\n\n"
+        head = "from gradescope_utils.autograder_utils.decorators import number\n\n\n"
+        (folder / "test_public.py").write_text(head + test.format("first") + test.format("second"))
+        self.refused(check(folder), "test_second has the number '7.1', as has test_first in line 5")
+
     @staticmethod
     def refused(done: subprocess.CompletedProcess[str], says: str) -> None:
         assert (done.returncode, done.stdout) == (2, "")

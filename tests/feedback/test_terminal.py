@@ -137,15 +137,36 @@ class TestShow:
 
     @pytest.mark.parametrize(
         ("rows", "columns", "width", "drawn"),
-        [(8, 3, 100, True), (9, 3, 100, False), (1, 4, 96, True), (1, 4, 95, False), (1, 5, 110, False)],
+        [
+            *((8, 3, 100, "beside"), (9, 3, 100, ""), (1, 4, 96, "beside"), (1, 4, 95, "beside")),
+            *((2, 5, 68, "beside"), (2, 5, 67, "below"), (2, 5, 38, "below"), (2, 5, 37, ""), (1, 12, 79, "")),
+        ],
     )
-    def test_draws_what_fits(self, rows: int, columns: int, width: int, drawn: bool) -> None:
-        """At most eight rows, and both matrices beside each other within the width."""
-        matrix = tuple(tuple(float(i) for i in range(columns)) for _ in range(rows))
+    def test_draws_what_fits(self, rows: int, columns: int, width: int, drawn: str) -> None:
+        """At most eight rows: both matrices beside each other, or one below the other, within the width."""
+        matrix = tuple(tuple(1234.5678 + i for i in range(columns)) for _ in range(rows))
         verdict = Verdict(category=Category.VALUE, fact="wrong", picture=Picture(expected=matrix, got=matrix))
         text = printed(with_cases(second_zero(), 1, failed("a", verdict)), width)
-        assert ("got (* is wrong)" in text) == drawn
-        assert (f"({rows} by {columns} numbers, too large to be drawn here)" in text) == (not drawn)
+        heading = [line for line in lines(text) if "got (* is wrong)" in line]
+        assert [("beside" if "expected" in line else "below") for line in heading] == ([drawn] if drawn else [])
+        words = " ".join(text.replace("│", " ").split())
+        assert (f"({rows} by {columns} numbers, too large to be drawn here)" in words) == (not drawn)
+        assert max(cell_len(line) for line in text.splitlines()) <= width
+
+    def test_matrices_below_each_other(self) -> None:
+        """The heading of the second one stands between them, and wrong numbers have a star."""
+        picture = Picture(expected=((1.25,) * 5, (2.5,) * 5), got=((1.25,) * 5, (2.5, 3.5, 2.5, 2.5, 2.5)))
+        verdict = Verdict(category=Category.VALUE, fact="wrong", picture=picture)
+        text = lines(printed(with_cases(second_zero(), 1, failed("a", verdict)), 64))
+        start = next(i for i, line in enumerate(text) if line.endswith("expected"))
+        drawn = [line.split()[1:] for line in text[start + 1 : start + 6]]
+        assert drawn == [
+            ["1.25"] * 5,
+            ["2.5"] * 5,
+            ["got", "(*", "is", "wrong)"],
+            ["1.25"] * 5,
+            ["2.5", "3.5*", "2.5", "2.5", "2.5"],
+        ]
 
     def test_matrices_of_different_shapes(self) -> None:
         """Each number stands below the others of its column, and a row that only one of the two has is there."""

@@ -12,6 +12,7 @@ from softmark import Failed, agree, raises, works_on_meta
 from softmark.grading.session import StudentSession
 from softmark.grading.student import Student
 from softmark.intake.model import SubmittedFiles
+from softmark.records.verdict import Code
 from softmark.verdict import Category, TestContext, Verdict, activate
 from tests.support.sandboxes import FILE, sandbox
 from tests.support.sessions import session
@@ -277,7 +278,15 @@ class TestFailures:
         found = verdict(lambda: student.fails_in_its_own_way(X))
         assert found.fact == "fails_in_its_own_way: raised an exception class of its own"
         found = verdict(lambda: raises(KeyError, student.fails_in_its_own_way, X))
-        assert found.fact == "raises ValueError, expected KeyError"
+        assert found.fact == (
+            "fails_in_its_own_way: raised an exception class of its own; "
+            "it must raise KeyError for argument 1 of shape (3,)"
+        )
+
+    def test_what_is_not_written_raises_no_wrong_exception(self, student: Student) -> None:
+        """A test that asks for an exception says of a stub, and of a missing function, what every other test says."""
+        assert verdict(lambda: raises(KeyError, student.stub, X)).fact == "stub: not implemented yet"
+        assert verdict(lambda: raises(KeyError, student.nothing_like_it, X)).code == Code.NOT_DEFINED
 
     def test_an_expected_exception_is_right(self, student: Student) -> None:
         """A test may ask for an exception."""

@@ -261,11 +261,14 @@ class TestRaises:
         raises(Exception, self.raising(ZeroDivisionError()), 1)
 
     def test_fails(self):
-        """Another exception, or none at all."""
+        """Another exception, or none at all. The sentence says what came, and for which arguments."""
         verdict = failure(raises, ValueError, self.raising(KeyError("no")), 1)
-        assert (verdict.category, verdict.fact) == (Category.PROPERTY, "raises KeyError, expected ValueError")
-        verdict = failure(raises, ValueError, InProcess(lambda x: x), 1)
-        assert verdict.fact == "must raise ValueError here, returned an int"
+        assert (verdict.category, verdict.fact) == (
+            Category.PROPERTY,
+            "raised KeyError: 'no'; it must raise ValueError for these arguments",
+        )
+        verdict = failure(raises, ValueError, InProcess(lambda x, n: n, "size"), torch.ones(2, 3), 1)
+        assert verdict.fact == "returned an int; it must raise ValueError for argument 1 of shape (2, 3)"
 
     def test_students_own_classes_are_known_by_name_only(self):
         """A class that happens to be called like a builtin's subclass is not trusted further than its name."""
@@ -273,6 +276,5 @@ class TestRaises:
         class OutOfRange(Exception):
             pass
 
-        assert (
-            failure(raises, ValueError, self.raising(OutOfRange()), 1).fact == "raises OutOfRange, expected ValueError"
-        )
+        fact = failure(raises, ValueError, self.raising(OutOfRange("no")), 1).fact
+        assert fact == "raised OutOfRange: no; it must raise ValueError for these arguments"

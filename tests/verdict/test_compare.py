@@ -6,6 +6,7 @@ import re
 import pytest
 import torch
 
+from softmark.records.verdict import Picture
 from softmark.verdict import Category, TestContext, activate, agree, draw
 from softmark.verdict.callee import Answer
 from tests.support import lecture
@@ -208,6 +209,14 @@ class TestValues:
         assert verdict.fact == "1 of 3 values is wrong"
         assert verdict.where == "worst at index [2]: got 3, expected 4, off by 1; got [1, 2, 3], expected [1, 2, 4]"
 
+    def test_small_matrices_are_drawn_and_not_written_out(self):
+        """Rows and columns are read in a picture; a sentence of nested brackets is not."""
+        verdict = failure(agree, torch.tensor([[1, 2], [3, 5]]), torch.tensor([[1, 2], [3, 4]]))
+        assert verdict.where == "worst at index [1, 1]: got 5, expected 4, off by 1"
+        assert verdict.picture == Picture(expected=((1, 2), (3, 4)), got=((1, 2), (3, 5)))
+        column = failure(agree, torch.tensor([[1], [3]]), torch.tensor([[1], [4]])).where
+        assert column.endswith("; got [[1], [3]], expected [[1], [4]]")
+
     def test_single_numbers(self):
         """A number without axes needs no index."""
         verdict = failure(agree, 0.25, 0.5)
@@ -285,7 +294,7 @@ class TestPrivacy:
     def test_facts_carry_no_expected_value(self):
         """The expected number, distinct from all else, does not occur in the fact."""
         secret = torch.tensor([[0.123456789, 4.0], [5.0, 6.0]], dtype=torch.float64)
-        verdict = failure(agree, secret * secret, secret)
+        verdict = failure(agree, secret + torch.tensor([[1.0, 0.0], [0.0, 0.0]]), secret)
         assert "0.1234" not in verdict.fact
         assert "0.1234" in verdict.where
         assert "0.1234" not in verdict.staff

@@ -27,7 +27,7 @@ from softmark.check.missing_imports import Foreign
 from softmark.check.public_tests import TESTS, Handout
 from softmark.check.worked_examples import worked_example
 from softmark.course.homework import Homework
-from softmark.course.testspecs import Declaration, TestSpec, case_id
+from softmark.course.testspecs import Declaration, TestSpec, case_id, check_unique
 from softmark.grading.case_run import CaseRun
 from softmark.grading.collected_tests import Tests, by_test
 from softmark.grading.grade import Conditions, grade_submission
@@ -126,6 +126,7 @@ def _public_tests(
     without_points = handout.as_homework(folder, {})
     order = [part.number for part in handout.parts]
     specs = [_spec(nodeid, found, without_points) for nodeid, found in cases.items()]
+    check_unique(specs)
     specs.sort(key=lambda spec: order.index(spec.part))
     counts = {part.number: sum(spec.part == part.number for spec in specs) for part in handout.parts}
     homework = handout.as_homework(folder, counts)

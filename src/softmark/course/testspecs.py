@@ -92,7 +92,7 @@ def read_chosen(items: Iterable[pytest.Item], homework: Homework) -> tuple[TestS
     for item in items:
         by_function.setdefault(base_nodeid(item), []).append(item)
     specs = [_read_spec(nodeid, cases, homework) for nodeid, cases in by_function.items()]
-    _check_unique(specs)
+    check_unique(specs)
     place = {part.number: index for index, part in enumerate(homework.parts)}
     return tuple(sorted(specs, key=lambda spec: (place[spec.part], _in_reading_order(spec.number))))
 
@@ -187,7 +187,8 @@ def _leaderboard(declared: Declaration) -> Column | None:
     return Column(name, str(order))
 
 
-def _check_unique(specs: Sequence[TestSpec]) -> None:
+def check_unique(specs: Sequence[TestSpec]) -> None:
+    """Raise ConfigError if two tests have the same number, or fill the same column of the leaderboard."""
     numbers: dict[str, TestSpec] = {}
     columns: dict[str, TestSpec] = {}
     for spec in specs:

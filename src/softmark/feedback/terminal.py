@@ -40,6 +40,7 @@ WIDEST = 110
 MOST_ROWS = 8
 MOST_LINES = 16
 NUMBER_WIDTH = 11
+GOT_HEADING = "got (* is wrong)"
 
 SIGNS = {
     Outcome.PASSED: ("✓", "ok", "green"),
@@ -203,16 +204,31 @@ class _Layout:
         return text.append(self.text(f"… {left_out} more", "dim")) if left_out > 0 else text[:-1]
 
     def _matrices(self, picture: Picture) -> RenderableType:
-        """Return expected and got side by side, if they are small; larger ones are left to staff.html."""
+        """Return expected and got: side by side if they fit, else one below the other, else only their size."""
         rows, columns = size(picture)
-        if rows > MOST_ROWS or 2 * columns * NUMBER_WIDTH + 8 > self.width:
-            return Text(f"({rows} by {columns} numbers, too large to be drawn here)", style="dim")
+        numbers = [number for row in (*picture.expected, *picture.got) for number in row]
+        tight = 2 + max(map(len, map(_written, numbers)), default=0)
+        layouts = ((2, NUMBER_WIDTH), (2, tight), (1, tight))
+        fitting = [layout for layout in layouts if layout[0] * layout[1] * columns + 8 <= self.width]
+        if rows > MOST_ROWS or not fitting:
+            return Text(self.too_large(rows, columns), style="dim")
+        beside, width = fitting[0]
+        expected = [_numbers(row, (), width) for row in picture.expected]
+        got = [_numbers(row, wrong, width) for row, wrong in zip(picture.got, marked(picture), strict=False)]
         grid = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
         grid.add_column("expected", header_style="dim", justify="right", no_wrap=True)
-        grid.add_column("got (* is wrong)", header_style="dim", justify="right", no_wrap=True)
-        for expected, got, wrong in zip_longest(picture.expected, picture.got, marked(picture), fillvalue=()):
-            grid.add_row(_numbers(expected, ()), _numbers(got, wrong))
+        if beside == 1:
+            for line in (*expected, Text(GOT_HEADING, "dim"), *got):
+                grid.add_row(line)
+            return grid
+        grid.add_column(GOT_HEADING, header_style="dim", justify="right", no_wrap=True)
+        for row in zip_longest(expected, got, fillvalue=Text()):
+            grid.add_row(*row)
         return grid
+
+    def too_large(self, rows: int, columns: int) -> str:
+        """Return the size of matrices that are not drawn; the page for staff has them."""
+        return f"({rows} by {columns} numbers, too large to be drawn here)"
 
 
 def _changes(feedback: Feedback) -> tuple[Sentence, ...]:
@@ -220,12 +236,16 @@ def _changes(feedback: Feedback) -> tuple[Sentence, ...]:
     return *(Sentence(Tone.FACT, change) for change in feedback.changes), Sentence(Tone.CAUSE, mark, lead="mark")
 
 
-def _numbers(row: Sequence[float | None], wrong: Sequence[bool]) -> Text:
+def _numbers(row: Sequence[float | None], wrong: Sequence[bool], width: int) -> Text:
+    """Return the numbers of a row, each in a column of this width; a wrong one has a star."""
     line = Text()
     for number, off in zip_longest(row, wrong[: len(row)], fillvalue=False):
-        written = "not finite" if number is None else f"{number:.4g}"
-        line.append(f"{written:>{NUMBER_WIDTH - 1}}{'*' if off else ' '}", "bold red" if off else "")
+        line.append(f"{_written(number):>{width - 1}}{'*' if off else ' '}", "bold red" if off else "")
     return line
+
+
+def _written(number: float | None) -> str:
+    return "not finite" if number is None else f"{number:.4g}"
 
 
 def show_checked(result: Result, console: Console) -> None:
@@ -287,12 +307,8 @@ class _CheckedLayout(_Layout):
             table.add_row(sign, self.text(f"{part.number}  {part.title}"), count, self.remark(part))
         return table
 
-    def _matrices(self, picture: Picture) -> RenderableType:
-        rows, columns = size(picture)
-        too_large = rows > MOST_ROWS or 2 * columns * NUMBER_WIDTH + 8 > self.width
-        if not too_large:
-            return super()._matrices(picture)
-        return Text(f"({rows} by {columns} numbers: too wide or too long to be shown here)", "dim")
+    def too_large(self, rows: int, columns: int) -> str:
+        return f"({rows} by {columns} numbers: too wide or too long to be shown here)"
 
     def _section(self, section: Section) -> Iterable[RenderableType]:
         sign = self.sign(section.outcome, section.score, section.max_score)

@@ -61,6 +61,9 @@ tuple index out of range
 string index out of range
 range() arg 3 must not be zero
 pop from empty list
+{w}() arg is an empty sequence
+zip() argument {n} is longer than argument {n}
+zip() argument {n} is shorter than argument {n}
 isinstance() arg 2 must be a type, a tuple of types, or a union
 division by zero
 float division by zero
@@ -143,6 +146,14 @@ Dimension specified as {n} but tensor has no dimensions
 index {n} is out of bounds for dimension {n} with size {n}
 index out of range in self
 invalid index of a 0-dim tensor.…
+len() of a 0-d tensor
+iteration over a 0-d tensor
+{w}() cannot be applied to a 0-dim tensor.
+{w} expects at least a 1-dimensional tensor
+zero-dimensional tensor (at position {n}) cannot be concatenated
+{w}(): Expected reduction dim {n} to have non-zero size.
+{w}(): Expected reduction dim to be specified for input.numel() == 0.…
+selected index k out of range
 too many indices for tensor of dimension {n}
 tensors used as indices must be long, int, byte or bool tensors
 only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {w})

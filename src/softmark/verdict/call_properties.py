@@ -19,7 +19,7 @@ from softmark.verdict.callee import StudentCallable, StudentModule, ask, named
 from softmark.verdict.context import current_test
 from softmark.verdict.draw import draw
 from softmark.verdict.expected import numeric_leaves
-from softmark.verdict.values import dtype_name, flatten, kind, map_tensors, place, tensors_in
+from softmark.verdict.values import dtype_name, flatten, kind, map_tensors, place, shape, tensors_in
 
 
 def leaves_inputs(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
@@ -99,22 +99,36 @@ def ops_independent_of(
 
 
 def raises(exception: type[Exception], got: StudentCallable, *args: Any, **kwargs: Any) -> None:
-    """Raise `Failed` unless the call raises this exception, or one derived from it."""
-    expected = exception.__name__
+    """Raise `Failed` unless the call raises this exception, or one derived from it.
+
+    The sentence says what came instead, the text of another exception included, and the shapes of the arguments.
+    """
     try:
         value = ask(got, args, kwargs).value
     except Failed as failure:
-        if failure.verdict.category is not Category.ERROR:
+        inner = failure.verdict
+        if inner.category is not Category.ERROR or not inner.exception:
             raise
-        name = failure.verdict.exception
-        known = getattr(builtins, name, None)
-        if name == expected or (isinstance(known, type) and issubclass(known, exception)):
+        known = getattr(builtins, inner.exception, None)
+        if inner.exception == exception.__name__ or (isinstance(known, type) and issubclass(known, exception)):
             record(got, False)
             return
+        if inner.code in (Code.NOT_WRITTEN, Code.WRONG_ARGUMENTS):
+            raise
         record(got, True)
-        fact = f"raises {name}, expected {expected}"
-        raise Failed(Verdict(Category.PROPERTY, fact, frames=failure.verdict.frames)) from failure
-    fail(got, Category.PROPERTY, f"must raise {expected} here, returned {kind(value)}")
+        fact = f"{inner.fact}; {_must_raise(exception, got, args)}"
+        raise Failed(Verdict(Category.PROPERTY, fact, inner.where, frames=inner.frames)) from failure
+    fail(got, Category.PROPERTY, f"returned {kind(value)}; {_must_raise(exception, got, args)}")
+
+
+def _must_raise(exception: type[Exception], got: StudentCallable, args: Sequence[Any]) -> str:
+    """Return a clause that says for which arguments an exception is asked for."""
+    shapes = [
+        named(got, f"argument {position}") + f" of shape {shape(arg.shape)}"
+        for position, arg in enumerate(args, start=1)
+        if isinstance(arg, torch.Tensor)
+    ]
+    return f"it must raise {exception.__name__} for {' and '.join(shapes) or 'these arguments'}"
 
 
 def uses_weights(own: StudentModule, *args: Any) -> None:

@@ -324,7 +324,8 @@ def _where(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...], ratio:
     if not index:
         return text
     text = f"worst at index {values.index(index)}: {text}"
-    if got.numel() <= values.SHOWN_WHOLE:
+    in_a_row = got.is_complex() or max(got.shape) == got.numel()  # a matrix is easier to read as a picture
+    if in_a_row and got.numel() <= values.SHOWN_WHOLE:
         text += f"; got {values.whole(got)}, expected {values.whole(true)}"
     return text
 
