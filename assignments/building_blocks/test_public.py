@@ -6,6 +6,7 @@ solution has. The hidden tests look in more places; the handout says everything 
 
 import pytest
 import torch
+import torch.nn.functional as F
 from gradescope_utils.autograder_utils.decorators import number
 
 from softmark import (
@@ -14,6 +15,7 @@ from softmark import (
     causal,
     draw,
     draw_integers,
+    gradients_agree,
     keeps_dtype,
     leaves_inputs,
     lend,
@@ -123,7 +125,11 @@ def test_loss_shapes(student):
 
 @number("3.6")
 def test_loss_manners(student):
-    """The dtype and the device stay, inputs stay as they were, and gradients arrive."""
+    """The dtype and the device stay, inputs stay as they were, and gradients arrive, from large logits and from 0, too."""
+    z, of_z = torch.tensor([-1000.0, 1000.0, 0.0, 0.5]).double(), torch.tensor([1, 0, 1, 0])
+    gradients_agree(
+        student.logistic_loss, lambda z, y: F.binary_cross_entropy_with_logits(z, y.to(z.dtype)), z, of_z
+    )
     y = draw_integers(0, 2, "4")
     inputs = {"squared_loss": draw("4 3", "4 3"), "logistic_loss": (draw("4"), y), "softmax_loss": (draw("4 2"), y)}
     for name, args in inputs.items():

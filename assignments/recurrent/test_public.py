@@ -131,14 +131,15 @@ def test_module(student, example, name):
 @number("4.2")
 def test_module_and_library(student):
     """PyTorch's own network with the same weights says the same, and has the same gradients."""
-    options = {"num_layers": 2, "bidirectional": True, "nonlinearity": "relu"}
-    theirs = with_random_weights(nn.RNN(4, 3, **options))
-    own = student.RNN(4, 3, **options)
-    own.load_state_dict(theirs.state_dict())
-    x, h0 = draw("t n d", "4 n h", t=5, n=2, d=4, h=3)
-    agree(own, theirs, x, h0)
-    agree(own, theirs, x)
-    gradients_agree(own, theirs, x)
+    for directions in (2, 1):
+        options = {"num_layers": 2, "bidirectional": directions == 2, "nonlinearity": "relu"}
+        theirs = with_random_weights(nn.RNN(4, 3, **options))
+        own = student.RNN(4, 3, **options)
+        own.load_state_dict(theirs.state_dict())
+        x, h0 = draw("t n d", "k n h", t=5, n=2, d=4, h=3, k=2 * directions)
+        agree(own, theirs, x, h0)
+        agree(own, theirs, x)
+        gradients_agree(own, theirs, x)
 
 
 @number("4.3")

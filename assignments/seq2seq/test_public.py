@@ -30,6 +30,19 @@ def step(tokens, state):
     return logits, 0.97 * table[torch.arange(len(tokens))[:, None], rows].flatten(1)
 
 
+class WithoutPadding(nn.Module):
+    """An encoder of PyTorch's own, for a batch in which all sentences have the same length."""
+
+    def __init__(self, vocabulary, d_embedding, d_hidden):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_embedding)
+        self.gru = nn.GRU(d_embedding, d_hidden, batch_first=True, bidirectional=True)
+
+    def forward(self, tokens, lengths):
+        outputs, h_n = self.gru(self.embedding(tokens))
+        return outputs, torch.cat([h_n[0], h_n[1]], dim=1)
+
+
 # Part 1: scores ---------------------------------------------------------------------------------------------
 
 
@@ -96,13 +109,11 @@ def test_encoder(student, example):
 @number("3.2")
 def test_encoder_and_library(student):
     """PyTorch's own GRU says the same of a batch without padding, and has the same gradients."""
-    theirs = nn.Sequential(nn.Embedding(7, 4), nn.GRU(4, 3, batch_first=True, bidirectional=True)).double()
-    own = student.Encoder(7, 4, 3)
-    names = {"0": "embedding", "1": "gru"}
-    own.load_state_dict({names[name[0]] + name[1:]: value for name, value in theirs.state_dict().items()})
-    tokens = draw_integers(0, 7, "n s", n=2, s=5)
-    outputs, h_n = theirs(tokens)
-    agree(own(tokens, torch.tensor([5, 5])), (outputs, torch.cat([h_n[0], h_n[1]], dim=1)))
+    theirs, own = WithoutPadding(7, 4, 3).double(), student.Encoder(7, 4, 3)
+    own.load_state_dict(theirs.state_dict())
+    inputs = draw_integers(0, 7, "n s", n=2, s=5), torch.tensor([5, 5])
+    agree(own, theirs, *inputs)
+    gradients_agree(own, theirs, *inputs)
 
 
 @number("3.3")

@@ -79,6 +79,8 @@ def test_module_gradients(student):
     agree_at_extremes(own, ours, x)
     longer, shorter, states = draw("6 3 4", "2 1 4", "4 3 3")
     agree_in_turn(own, ours, [x], [longer], [shorter], (x, h0), (longer, states), [40 * x])
+    upwards = pair(student, sizes, num_layers=2)
+    gradients_agree(*upwards, x)
     agree(own.eval(), ours, x)
     gradients_agree(own, ours, draw("67 1 d", d=4))
     weights = to_float32(draw_weights(sizes, options))
