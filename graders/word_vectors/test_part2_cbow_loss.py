@@ -8,9 +8,11 @@ from graders.word_vectors.inputs import BOTH_DTYPES, NAMES_OF_DTYPES, vectors
 from reference import word_vectors as ref
 from softmark import agree, agree_at_extremes, agree_in_turn, draw, draw_integers, gradients_agree, well_behaved
 
-SIZES = [(4, 3, 7, 5), (2, 5, 6, 3), (1, 4, 5, 2), (5, 1, 4, 3), (3, 2, 5, 1), (4, 4, 4, 4), (3, 2, 1, 4), (1, 1, 1, 1)]
-SIZES += [(40, 3, 9, 2), (2, 33, 3, 2), (3, 2, 70, 3)]
-"""N, C, V and d."""
+SIZES = {
+    "several": [(4, 3, 7, 5), (2, 5, 6, 3), (4, 4, 4, 4), (40, 3, 9, 2), (2, 33, 3, 2), (3, 2, 70, 3)],
+    "one": [(1, 4, 5, 2), (3, 4, 6, 2), (5, 1, 4, 3), (3, 2, 5, 1), (3, 2, 1, 4), (1, 1, 1, 1)],
+}
+"""N, C, V and d of the calls of a case. The first call shows most mistakes: how clearly is measured there."""
 
 
 def draw_problem(N, C, V, d, dtype=torch.float64, empty=()):
@@ -30,28 +32,30 @@ def without_padding(E, U, contexts, mask, targets):
 @number("2.1")
 @weight(0.75)
 @visibility("after_published")
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_whole_contexts(student, sizes):
     """Contexts in which every word counts."""
-    agree(student.cbow_loss, ref.cbow_loss, *without_padding(*draw_problem(*sizes)))
+    for each in sizes:
+        agree(student.cbow_loss, ref.cbow_loss, *without_padding(*draw_problem(*each)))
 
 
 @number("2.2")
 @weight(0.75)
 @visibility("after_published")
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_padded_contexts(student, sizes):
     """Contexts of different lengths: what does not count changes nothing."""
-    E, U, contexts, mask, targets = draw_problem(*sizes)
-    agree(student.cbow_loss, ref.cbow_loss, E, U, contexts, mask, targets)
-    contexts[~mask] = (contexts[~mask] + 1) % len(E)
-    agree(student.cbow_loss, ref.cbow_loss, E, U, contexts, mask, targets)
+    for each in sizes:
+        E, U, contexts, mask, targets = draw_problem(*each)
+        agree(student.cbow_loss, ref.cbow_loss, E, U, contexts, mask, targets)
+        contexts[~mask] = (contexts[~mask] + 1) % len(E)
+        agree(student.cbow_loss, ref.cbow_loss, E, U, contexts, mask, targets)
 
 
 @number("2.3")
 @weight(0.25)
 @visibility("after_published")
-@pytest.mark.parametrize("empty", [(0,), (1, 3), (0, 1, 2, 3)])
+@pytest.mark.parametrize("empty", [(0,), (2, 3), (0, 1, 2, 3)])
 def test_empty_contexts(student, empty):
     """A context without words has the mean 0, and counts in the mean over the batch."""
     problem = draw_problem(4, 3, 7, 5, empty=empty)
@@ -65,7 +69,7 @@ def test_empty_contexts(student, empty):
 @pytest.mark.parametrize("dtype", BOTH_DTYPES, ids=NAMES_OF_DTYPES)
 def test_cbow_far_out(student, dtype):
     """Products of ±1000 give a finite loss and its gradients."""
-    E, U, *problem = draw_problem(6, 3, 7, 4, dtype)
+    E, U, *problem = draw_problem(5, 3, 7, 4, dtype)
     agree(student.cbow_loss, ref.cbow_loss, E, U, *problem)
     for scale in 20, 300, -300:
         agree(student.cbow_loss, ref.cbow_loss, scale * E, U, *problem)

@@ -8,8 +8,11 @@ from graders.word_vectors.inputs import BOTH_DTYPES, NAMES_OF_DTYPES, vectors
 from reference import word_vectors as ref
 from softmark import agree, agree_at_extremes, agree_in_turn, draw_integers, gradients_agree, well_behaved
 
-SIZES = [(4, 7, 5), (3, 5, 6), (1, 4, 2), (5, 4, 1), (3, 1, 4), (4, 4, 4), (1, 1, 1), (40, 9, 2), (3, 70, 2)]
-"""N, V and d."""
+SIZES = {
+    "several": [(4, 7, 5), (3, 5, 6), (4, 4, 4), (40, 9, 2), (3, 70, 2)],
+    "one": [(1, 4, 2), (3, 6, 2), (5, 4, 1), (3, 1, 4), (1, 1, 1)],
+}
+"""N, V and d of the calls of a case. The first call shows most mistakes: how clearly is measured there."""
 
 
 def draw_problem(N, V, d, dtype=torch.float64):
@@ -20,12 +23,13 @@ def draw_problem(N, V, d, dtype=torch.float64):
 @number("2.6")
 @weight(1)
 @visibility("after_published")
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_skip_gram(student, sizes):
     """The loss of a batch of pairs."""
-    E, U, centres, targets = draw_problem(*sizes)
-    agree(student.skip_gram_loss, ref.skip_gram_loss, E, U, centres, targets)
-    agree(student.skip_gram_loss, ref.skip_gram_loss, E, U, centres, centres)
+    for each in sizes:
+        E, U, centres, targets = draw_problem(*each)
+        agree(student.skip_gram_loss, ref.skip_gram_loss, E, U, centres, targets)
+        agree(student.skip_gram_loss, ref.skip_gram_loss, E, U, centres, centres)
 
 
 @number("2.7")
