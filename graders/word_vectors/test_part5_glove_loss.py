@@ -5,7 +5,7 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from reference import word_vectors as ref
-from softmark import agree, agree_at_extremes, agree_in_turn, draw, gradients_agree, well_behaved
+from softmark import Category, Failed, agree, agree_at_extremes, agree_in_turn, draw, gradients_agree, well_behaved
 
 SIZES = {"several": [(4, 5), (5, 6), (3, 3), (33, 2)], "one": [(4, 1), (3, 2), (1, 4), (1, 1)]}
 """V and d of the calls of a case. The first call shows most mistakes: how clearly is measured there."""
@@ -21,6 +21,17 @@ def draw_problem(V, d, share=1.0, dtype=torch.float64):
         X[0, 0], X[-1, 0] = 0, 3
     W, W2, b, b2 = draw("V d", "V d", "V", "V", V=V, d=d, dtype=dtype)
     return X, W, W2, 2 + b, 4 + b2  # far from 0, so that no slip in a sum is small by chance
+
+
+def check_gradients(student, *inputs):
+    """Check the gradients; say what is likely if one of them is not a number."""
+    try:
+        gradients_agree(student.glove_loss, ref.glove_loss, *inputs)
+    except Failed as failure:
+        if failure.verdict.category is not Category.NAN:
+            raise
+        fact = f"{failure.verdict.fact}: are pairs with a count of 0 left out before their logarithm is taken?"
+        raise failure.saying(fact) from failure
 
 
 @number("5.1")
@@ -44,7 +55,7 @@ def test_counts_of_zero(student):
         problem = draw_problem(V, d, share)
         for alpha in 0.75, 0.0:
             agree(student.glove_loss, ref.glove_loss, *problem, 2.0, alpha)
-            gradients_agree(student.glove_loss, ref.glove_loss, *problem, 2.0, alpha)
+            check_gradients(student, *problem, 2.0, alpha)
     X, *weights = problem
     agree(student.glove_loss, ref.glove_loss, 0 * X, *weights, 2.0, 0.75)
 
