@@ -94,7 +94,12 @@ def test_word2vec_manners(student):
 @number("3.1")
 @pytest.mark.parametrize(
     "name",
-    ["negative_sampling_loss", "negative_sampling_loss, a word drawn twice", "negative_sampling_loss, far out"],
+    [
+        "negative_sampling_loss",
+        "negative_sampling_loss, a word drawn twice",
+        "negative_sampling_loss, a far neighbour",
+        "negative_sampling_loss, far out",
+    ],
 )
 def test_negative_sampling_loss(student, example, name):
     """The loss of pairs among words that were drawn at random."""

@@ -11,6 +11,8 @@ CONTEXTS = torch.tensor([[1, 3, 5], [0, 4, 4], [2, 0, 1], [5, 5, 3]])
 MASK = torch.tensor([[True, True, True], [True, False, True], [False, False, True], [False, True, False]])
 CENTRES, TARGETS = torch.tensor([3, 0, 3, 5]), torch.tensor([2, 5, 0, 1])
 NEGATIVES = torch.tensor([[1, 4], [2, 2], [0, 3], [5, 1]])
+FAR_E = torch.tensor([[400.0, 0.3], [0.2, 1.0]], dtype=torch.float64)
+FAR_U = torch.tensor([[-2.0, 0.5], [0.0, 1.5]], dtype=torch.float64)
 COUNTS = torch.tensor([[0.5, 3.0, 1.5], [2.0, 0.25, 6.0], [4.0, 1.0, 2.5]], dtype=torch.float64)
 SOME_COUNTS = torch.tensor([[0.0, 3.0, 0.5], [2.0, 0.0, 0.0], [0.0, 1.0, 9.0]], dtype=torch.float64)
 GLOVE = numbers("W", 3, 2, most=1), numbers("W2", 3, 2, most=1), numbers("b", 3, most=1), numbers("b2", 3, most=1)
@@ -34,6 +36,9 @@ EXAMPLES = {
     "negative_sampling_loss": example(ref.negative_sampling_loss, E, U, CENTRES, TARGETS, NEGATIVES),
     "negative_sampling_loss, a word drawn twice": example(
         ref.negative_sampling_loss, E, U, CENTRES[1:2], TARGETS[1:2], NEGATIVES[1:2]
+    ),
+    "negative_sampling_loss, a far neighbour": example(
+        ref.negative_sampling_loss, FAR_E, FAR_U, torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 1]])
     ),
     "negative_sampling_loss, far out": example(ref.negative_sampling_loss, 300 * E, U, CENTRES, TARGETS, NEGATIVES),
     "cooccurrence": example(ref.cooccurrence, [3, 0, 4, 1, 2], 5, 3),

@@ -88,7 +88,7 @@ PLANTED = {
         ("3", "F.logsigmoid(near)", "torch.log(torch.sigmoid(near))", "a sigmoid that is 0 far out"),
         ("4", "            X[earlier, later] += 1 / r", "", "the neighbours on the left only"),
         ("5", "(f * error**2).sum()", "(f * error**2).mean()", "You return a mean"),
-        ("6", "(h ^ byte) * 16777619 % 2**32", "(h * 16777619 % 2**32) ^ byte", "You multiply before you take the byte in"),
+        ("6", "(h ^ byte) * 16777619 % 2**32", "(h * 16777619 % 2**32) ^ byte", "that is FNV-1, not FNV-1a"),
         ("6", "range(shortest, longest + 1)", "range(shortest, longest)", "The longest pieces are missing."),
         ("7", "E[b] - E[a] + E[c]", "E[a] - E[b] + E[c]", "You exchanged a and b"),
         ("7", "if i not in (a, b, c)", "", "are among your answers"),
