@@ -7,7 +7,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from reference import word_vectors as ref
 from softmark import agree, agree_at_extremes, agree_in_turn, draw, gradients_agree, well_behaved
 
-TABLES = {"several": [(11, 4), (64, 3), (7, 7), (100, 2)], "one": [(10, 1), (1, 5), (1, 1)]}
+TABLES = {"several": [(11, 4), (64, 3), (7, 7), (100, 2)], "one": [(9, 3), (10, 1), (1, 5), (1, 1)]}
 """B and d of the calls of a case."""
 
 
