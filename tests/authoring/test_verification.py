@@ -22,6 +22,7 @@ LEAST_MISTAKES = {
     "recurrent": 186,
     "seq2seq": 197,
     "transformer_block": 167,
+    "word_vectors": 209,
 }
 
 

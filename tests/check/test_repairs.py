@@ -28,6 +28,7 @@ SLIPS = {
     "recurrent": ("1", "return torch.tanh(z)", "return torch.tanh(z).abs()", "`abs` is a step that"),
     "seq2seq": ("1", "return z @ v ", "return z.abs() @ v ", "`abs` is a step that"),
     "transformer_block": ("1", "(centred**2).mean(dim=-1", "(centred**2).mean(dim=-2", "check the axis at `-2`."),
+    "word_vectors": ("2", "h = total / words", "h = total.abs() / words", "`abs` is a step that"),
 }
 
 

@@ -31,6 +31,7 @@ WRONG = {
     "recurrent": "wrong_way_back",
     "seq2seq": "eager_search",
     "transformer_block": "norms_exchanged",
+    "word_vectors": "word2vec_only",
 }
 SECRET = "token-of-the-launcher"
 SMALL = ("--memory=768m", "--cpus=0.5")

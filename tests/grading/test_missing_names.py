@@ -114,6 +114,14 @@ def test_similar() -> None:
     )
 
 
+def test_similar_functions_of_a_homework() -> None:
+    """A function that another part asks for is not taken for a slip."""
+    handed = SubmittedFiles("hw.py", {"hw.py": b"def cbow_loss(E): pass\ndef glove_los(X): pass\n"})
+    asked = ("cbow_loss", "glove_loss", "skip_gram_loss")
+    assert handed.similar("glove_loss", asked) == "glove_los"
+    assert handed.similar("skip_gram_loss", asked) is None
+
+
 def test_what_a_failed_cell_was_to_set() -> None:
     """What became of the cell comes before every guess."""
     handed = SubmittedFiles("hw.py", {"hw.py": ONE.encode()})

@@ -79,6 +79,20 @@ PLANTED = {
         ("4", "self_attention(Z_1, p", "self_attention(X, p", "Your attention reads X without a layer norm."),
         ("6", "X = block(X, causal)", "X = block(X)", "Your blocks get no mask"),
     ],
+    "word_vectors": [
+        ("1", "if j != i:", "if ids[j] != centre:", "neighbours that are the same word as the centre"),
+        ("1", "ids[max(0, i - window) : i]", "ids[i - window : i]", "your left context is wrong"),
+        ("2", "h = total / words", "h = total / contexts.shape[1]", "by the length of the padded context"),
+        ("2", "logits = E[centres] @ U.T", "logits = E[centres] @ U[targets].T", "over the targets of the batch"),
+        ("3", "F.logsigmoid(-far)", "F.logsigmoid(far)", "The drawn words have the wrong sign"),
+        ("3", "F.logsigmoid(near)", "torch.log(torch.sigmoid(near))", "a sigmoid that is 0 far out"),
+        ("4", "            X[earlier, later] += 1 / r", "", "the neighbours on the left only"),
+        ("5", "(f * error**2).sum()", "(f * error**2).mean()", "You return a mean"),
+        ("6", "(h ^ byte) * 16777619 % 2**32", "(h * 16777619 % 2**32) ^ byte", "that is FNV-1, not FNV-1a"),
+        ("6", "range(shortest, longest + 1)", "range(shortest, longest)", "The longest pieces are missing."),
+        ("7", "E[b] - E[a] + E[c]", "E[a] - E[b] + E[c]", "You exchanged a and b"),
+        ("7", "if i not in (a, b, c)", "", "are among your answers"),
+    ],
 }  # fmt: skip
 KNOWN = {"pytest", "torch", "math", "gradescope_utils", "softmark"}
 

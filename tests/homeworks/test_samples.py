@@ -64,6 +64,12 @@ EXPECTED = {
     "transformer_block/one_residual": ("1", "You have one residual connection around both sublayers"),
     "transformer_block/phones_home": ("", "uses the network, which is not there while grading"),
     "transformer_block/training_on_import": ("", "my_weights.pt"),
+    "word_vectors/good": ("1234567", ""),
+    "word_vectors/in_a_notebook": ("145", "that is FNV-1, not FNV-1a"),
+    "word_vectors/log_of_zero": ("4", "are pairs with a count of 0 left out before their logarithm is taken?"),
+    "word_vectors/syntax_error": ("", "unterminated string literal"),
+    "word_vectors/word2vec_only": ("", "You divide by the length of the padded context."),
+    "word_vectors/words_of_its_own": ("", "returned an empty list"),
 }
 BROKEN = {"half_a_file", "syntax_error", "empty", "training_on_import"}
 

@@ -54,6 +54,8 @@ FACTS: list[tuple[Any, Any, str, str]] = [
     ([0, 4, 9, 5], IDS, "all 4 entries are wrong: each is what the previous one should be", ""),
     ([("b", "a"), ("c", "b"), ("d", "c")], PAIRS,
      "all 3 entries are wrong: the order inside each of them is reversed", ""),
+    ([PAIRS[1], PAIRS[0], PAIRS[2]], PAIRS, "2 of 3 entries are wrong: they are the right entries, in another order",
+     "first at index 0: got ['b', 'c'], expected ['a', 'b']"),
     ([b"the", b"cat"], ["the", "cat"], "the entry at index 0 is bytes, expected a text: decode the bytes as UTF-8", ""),
     (["the", "cat"], [b"the", b"cat"], "the entry at index 0 is a text, expected bytes: encode the texts as UTF-8", ""),
     ([4.0, 9.0, 5.0, 7.0], IDS, "the entry at index 0 is a float, expected an int", ""),
@@ -126,6 +128,13 @@ class TestRight:
     def test_several_outputs_are_compared_one_by_one(self) -> None:
         """A tuple of whole numbers holds outputs, so the sentence names the output."""
         assert failure(agree, (3, 5), (3, 4)).fact == "output 2 of 2: the value is wrong"
+
+
+def test_pairs_are_written_alike() -> None:
+    """A list that stands for a tuple makes no line of the drawing differ."""
+    lines = failure(agree, [["a", "b"], ["b", "c"], ["c", "x"]], PAIRS).lines
+    assert lines is not None
+    assert lines.got[:2] == lines.expected[:2]
 
 
 class TestSecrets:

@@ -251,7 +251,9 @@ def verdict_of(failure: StudentFailure, name: str, session: StudentSession) -> V
         frames = own_frames(broken.frames, session)
         what = "the notebook's" if session.handed.cells else f"{failure.fact}, perhaps because of"
         return Verdict(category, f"{name}: {what} {broken.sentence}", frames=frames, code=failure.code, function=name)
-    similar = session.handed.similar(name.rpartition(".")[2]) if not_defined else None
+    wanted = session.homework.wanted
+    known = wanted if name in wanted else ()  # a function that another part asks for is not misspelt
+    similar = session.handed.similar(name.rpartition(".")[2], known) if not_defined else None
     if similar is not None:
         fact += f"; is your `{similar}` meant to be it?"
     frames = own_frames(_pointing(failure, name, similar, session.handed), session)

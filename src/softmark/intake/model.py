@@ -171,12 +171,13 @@ class SubmittedFiles:
         own = " ".join(re.sub(r"#.*", "", found[-1]).split()).replace("( ", "(").replace(" )", ")")
         return re.sub(r"^\( ?self\b(?:, ?)?", "(", own) if cls else own
 
-    def similar(self, name: str) -> str | None:
-        """Return the function, class or variable whose name is most like this one, and not the same."""
-        if name not in self._similar:
-            others = [defined for defined in self._definitions if defined != name]
-            self._similar[name] = next(iter(difflib.get_close_matches(name, others, n=1, cutoff=0.6)), None)
-        return self._similar[name]
+    def similar(self, name: str, known: tuple[str, ...] = ()) -> str | None:
+        """Return the function, class or variable whose name is most like this one, and neither the same nor known."""
+        if (name, known) not in self._similar:
+            others = [defined for defined in self._definitions if defined != name and defined not in known]
+            near = difflib.get_close_matches(name, others, n=1, cutoff=0.6)
+            self._similar[name, known] = next(iter(near), None)
+        return self._similar[name, known]
 
     def writes(self, name: str) -> bool:
         """Return True if a parameter's dotted name has only words of the file, and names and numbers that torch gives.
@@ -203,7 +204,7 @@ class SubmittedFiles:
         return name in self._kept
 
     @cached_property
-    def _similar(self) -> dict[str, str | None]:
+    def _similar(self) -> dict[tuple[str, tuple[str, ...]], str | None]:
         """The names that were looked up, each with the names that are similar."""
         return {}
 

@@ -63,7 +63,7 @@ def difference(got: Any, want: Any, entry: str, path: Path = ()) -> Verdict | No
     `entry` is the form in which a sentence names the entry of a dictionary that holds other values than plain ones.
     """
     if is_plain(want):
-        got = _as_python(got)
+        got, want = _as_python(got), _as_python(want)
         return None if _same(got, want) else _described(got, want, place(path))
     if isinstance(want, tuple | list) and isinstance(got, tuple | list) and len(got) == len(want):
         pairs = zip(got, want, strict=True)
@@ -76,7 +76,7 @@ def difference(got: Any, want: Any, entry: str, path: Path = ()) -> Verdict | No
 
 
 def _as_python(value: Any) -> Any:
-    """Return an answer with whole numbers of NumPy and torch that have no axes replaced by Python's own."""
+    """Return a value with Python's own numbers for those of NumPy and torch without axes, and lists for tuples."""
     if isinstance(value, list | tuple):
         return [_as_python(member) for member in value]
     if isinstance(value, dict):
