@@ -128,10 +128,10 @@ class TestSpoil:
             answers.append(torch.equal(scope["attend"](torch.ones(5, 6), 2), right))
         assert answers == [True, False, True]
 
-    def test_of_plain_numbers(self) -> None:
+    def test_of_plain_values(self) -> None:
         """An answer that is no tensor is off, too, and keeps its type."""
         calls = [(3, 4), (2, 4)]
-        for right in (7, True, 0.5):
+        for right in (7, True, 0.5, "a word", b"bytes", "", ["a", "b"], {"a": "b"}):
             scope: dict[str, Any] = {"count": lambda n, m, right=right: right}
             scope["count"].__name__ = "count"
             target = ObservedFunction(dict(scope), "count")
