@@ -52,6 +52,17 @@ class Scale(nn.Module):
         return self.weight * X
 
 
+class Scaler:
+    """A class that is no module."""
+
+    def __init__(self, d_model: int) -> None:
+        self.d_model = d_model
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        """X: (…, T, D)"""
+        return self.d_model * X
+
+
 def calls_of(*calls: tuple[Any, ...]) -> tuple[ObservedFunction, list[Facts]]:
     target = ObservedFunction({"attend": attend}, "attend")
     return target, [facts_of(target, None, {}, args, {}) for args in calls]
@@ -104,6 +115,25 @@ class TestTable:
 
         target = ObservedFunction({"search": search}, "search")
         assert facts_of(target, None, {}, (torch.ones(1, 8),), {})["sizes"] == {"H": 8}
+
+    def test_of_a_list(self) -> None:
+        """An argument that is a list has no batch dimensions, although another function has a tensor of its name."""
+
+        def bag(ids: torch.Tensor) -> torch.Tensor:
+            """ids: (…, T)"""
+            return ids
+
+        target = ObservedFunction({"bag": bag, "decode": lambda ids: ids}, "decode")
+        assert "no batch dimension" not in words(target, [facts_of(target, None, {}, ([4, 5],), {})])
+
+    @pytest.mark.parametrize(("owner", "modes"), [(Scale, True), (Scaler, False)])
+    def test_of_a_class(self, owner: type, modes: bool) -> None:
+        """Only a module has modes; an object of any class is another one than an object before."""
+        target = ObservedFunction({"owner": owner}, "owner.forward")
+        calls = [facts_of(target, owner(6), {"d_model": 6}, (torch.ones(5, 6),), {}) for _ in range(2)]
+        table = words(target, calls)
+        assert ("in train()" in table, "after a call in the other mode" in table) == (modes, modes)
+        assert table["after a call of another module"] == [False, True]
 
 
 class TestSpoil:

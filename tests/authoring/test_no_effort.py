@@ -37,3 +37,13 @@ def test_methods_of_a_class_are_answered_without_effort(tmp_path: Path) -> None:
         exec(submissions[name], scope)
         module, x = scope["Two"](), torch.tensor(7.0)  # type: ignore[operator]
         assert (module(x), module.step(x)) == expected
+
+
+def test_constants_keep_no_content(tmp_path: Path) -> None:
+    """Of texts, bytes, lists and dictionaries the constant has the length alone."""
+    root = write_course(tmp_path, "", points=[2, 2])
+    (root / "reference/tiny.py").write_text("def one(x):\n    return x\n\ndef two(x):\n    return x\n")
+    scope: dict[str, object] = {}
+    exec("import torch\n" + trivial_submissions(load_homework("tiny", root))["right_shaped_constant"], scope)
+    found = scope["one"](["ab", b"cd", {"e": 7, "f": "gh"}, ""])  # type: ignore[operator]
+    assert found == ["xx", b"xx", {0: 1, 1: "xx"}, ""]

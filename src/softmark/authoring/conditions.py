@@ -69,7 +69,7 @@ def conditions_for(target: ObservedFunction, seen: Facts) -> list[Condition]:
 
 
 def _of_sizes(target: ObservedFunction, seen: Facts) -> Iterator[Condition]:
-    if any(target.shapes[name][0] for name in target.taken if name in target.shapes):
+    if seen["tensors"] and any(target.shapes[name][0] for name in target.taken if name in target.shapes):
         for count, words in enumerate(_BATCH):
             yield Condition(words, partial(_has_batch, count))
         yield Condition("a batch of one", lambda now, before: any(1 in batch for batch in now["batch"]))
@@ -163,7 +163,7 @@ def _of_values(target: ObservedFunction, seen: Facts) -> Iterator[Condition]:
         yield Condition("large numbers", partial(_is_so, "large"))
         words = "only the gradients, large numbers"
         yield Condition(words, lambda now, before: now["gradients"] and now["large"], of_gradients=True)
-    if target.of_class:
+    if target.has_modes:
         yield Condition("in train()", partial(_is_so, "train"))
         yield Condition("in eval()", lambda now, before: not now["train"])
     if seen["masks"]:
@@ -193,8 +193,9 @@ def _of_earlier_calls(target: ObservedFunction, seen: Facts) -> Iterator[Conditi
             yield Condition(f"`{name}` given after it was left out", partial(_after_other_use, name, True))
     if seen["masks"]:
         yield Condition("after another mask", _after_another_mask)
-    if target.of_class:
+    if target.has_modes:
         yield Condition("after a call in the other mode", partial(_after, "train", False))
+    if target.of_class:
         words = "after a call of another module"
         yield Condition(words, lambda now, before: any(one["module"] != now["module"] for one in before))
 

@@ -27,6 +27,7 @@ class ObservedFunction:
         owner, _, method = name.partition(".")
         self.thing = scope[owner]
         self.of_class = inspect.isclass(self.thing)
+        self.has_modes = self.of_class and issubclass(self.thing, torch.nn.Module)
         self.method = method or "forward"
         self.call = getattr(self.thing, self.method) if self.of_class else self.thing
         self.signature = inspect.signature(self.call)

@@ -43,6 +43,10 @@ def _constant(value):
         return torch.full_like(value, True if value.dtype is torch.bool else 0.5)
     if isinstance(value, (tuple, list)):
         return type(value)(_constant(item) for item in value)
+    if isinstance(value, dict):
+        return {place: _constant(item) for place, item in enumerate(value.values())}
+    if isinstance(value, (str, bytes)):
+        return (b"x" if isinstance(value, bytes) else "x") * len(value)
     return type(value)(1) if isinstance(value, (bool, int, float)) else value
 """
 
