@@ -60,8 +60,9 @@ def test_several(student):
         agree(own.transform, ours.transform, others.to(fitted.dtype))
     calls = draw("4"), draw("1 1 4"), 100 * others
     agree_in_turn(own.transform, ours.transform, [others], *[[call.abs()] for call in calls])
-    own.fit(others)
-    ours.fit(others)
+    for fitted in draw_counts(4, 9), draw_counts(6, 2), others:
+        agree(own.fit, ours.fit, fitted)
+        agree(own.transform, ours.transform, fitted)
     agree(own.transform, ours.transform, counts)
     agree_in_turn(own.fit, ours.fit, [counts], [draw_counts(9, 6)], [draw_counts(2, 3)])
     agree(student.TfIdf().fit, ref.TfIdf().fit, draw_counts(7, 8))

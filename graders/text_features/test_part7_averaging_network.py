@@ -10,6 +10,7 @@ from graders.text_features.modules import (
     draw_texts,
     draw_weights,
     gradients,
+    loaded,
     own_gradients,
     own_runner,
     pair,
@@ -101,20 +102,20 @@ def test_gradients(student, batch):
 @weight(0.5)
 @visibility("after_published")
 def test_network_manners(student):
-    """In both modes, in float32, on any device, after any calls and with new weights; the ids stay as they were."""
+    """In both modes, in both dtypes, on any device, after any calls and with new weights; the ids stay as they were."""
     ids = draw_texts(6)
-    for dtype in torch.float32, torch.float64:
-        own, ours, _ = pair(student, ORDINARY, dtype)
-        twin, their_twin, other = pair(student, {**ORDINARY, "frozen": True}, dtype)
-        for training in True, False:
-            own.train(training)
-            ours.train(training)
-            calls = [draw_texts(6, (2, 2), 9)], [draw_texts(6, (), 1)], [ids.roll(1)]
-            agree_in_turn(own, ours, [ids], *calls)
-            agree(twin, their_twin, ids)
+    own, ours, _ = pair(student, ORDINARY)
+    twin, their_twin, _ = pair(student, {**ORDINARY, "frozen": True})
+    for dtype in torch.float64, torch.float32:
+        weights, others = draw_weights(ORDINARY, dtype), draw_weights(ORDINARY, dtype)
+        for module in loaded(own, weights), loaded(ours, weights):
+            module.train(dtype is torch.float64)
+        agree_in_turn(own, ours, [ids], [draw_texts(6, (2, 2), 9)], [draw_texts(6, (), 1)], [ids.roll(1)])
+        agree(loaded(twin, others), loaded(their_twin, others), ids)
         gradients_agree(own, ours, ids)
         for module in own, ours:
-            module.load_state_dict(other)
+            module.eval()
         agree(own, ours, ids)
+        agree(loaded(own, others), loaded(ours, others), ids)
     for check in leaves_inputs, repeatable, works_on_meta:
         check(own, ids)
