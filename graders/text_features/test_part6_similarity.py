@@ -42,7 +42,7 @@ def check_manners(own, ours):
 @pytest.mark.parametrize("batch", BATCHES, ids=NAMES_OF_BATCHES)
 def test_cosine(student, batch):
     """The cosine of every row of X with every row of Y."""
-    for m, n, d in SIZES:
+    for m, n, d in SIZES if batch in [(), (2, 4)] else SIZES[:1]:
         agree(student.cosine, ref.cosine, *draw_pair(m, n, d, batch))
 
 
@@ -53,7 +53,8 @@ def test_cosine_of_zeros(student):
     """0 for a row of zeros; long and short rows count alike."""
     X, Y = draw_pair(3, 4, 5)
     agree(student.cosine, ref.cosine, *with_zeros(X, Y))
-    agree(student.cosine, ref.cosine, *with_zeros(1e-5 * X, 1000 * Y))
+    agree(student.cosine, ref.cosine, *with_zeros(1e-6 * X, Y))
+    agree(student.cosine, ref.cosine, *with_zeros(X, 1e-6 * Y))
 
 
 @number("6.3")
@@ -70,7 +71,7 @@ def test_cosine_manners(student):
 @pytest.mark.parametrize("batch", BATCHES, ids=NAMES_OF_BATCHES)
 def test_squared_distances(student, batch):
     """The squared distance of every normalised row of X to every normalised row of Y."""
-    for m, n, d in SIZES:
+    for m, n, d in SIZES if batch in [(), (2, 4)] else SIZES[:1]:
         agree(student.squared_distances, ref.squared_distances, *draw_pair(m, n, d, batch))
 
 
@@ -81,7 +82,7 @@ def test_squared_distances_of_zeros(student):
     """A row of zeros is at distance 1 of any other row, and at distance 0 of another row of zeros."""
     X, Y = draw_pair(3, 4, 5)
     agree(student.squared_distances, ref.squared_distances, *with_zeros(X, Y))
-    agree(student.squared_distances, ref.squared_distances, *with_zeros(1e-5 * X, 1000 * Y))
+    agree(student.squared_distances, ref.squared_distances, *with_zeros(1e-6 * X, 1000 * Y))
 
 
 @number("6.6")
