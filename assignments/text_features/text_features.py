@@ -135,7 +135,7 @@ class TfIdf:
         counts: (N, V)  how often each word occurs in each of the N texts; df of them have it at least once
         returns (V,)    the weights, with the dtype and on the device of counts; 0 for a word that no text has
         """
-        raise NotImplementedError("TfIdf.fit")
+        raise NotImplementedError("part 5: TfIdf.fit")
 
     def transform(self, counts: torch.Tensor) -> torch.Tensor:
         """Multiply every count by the weight of its word, as the last `fit` has found it.
@@ -143,7 +143,7 @@ class TfIdf:
         counts: (…, V)    the counts of any texts
         returns (…, V)    t · ln(N / df), not normalised
         """
-        raise NotImplementedError("TfIdf.transform")
+        raise NotImplementedError("part 5: TfIdf.transform")
 
 
 def normalise_rows(X: torch.Tensor) -> torch.Tensor:

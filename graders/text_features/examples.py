@@ -7,7 +7,7 @@ from reference import text_features as ref
 from softmark import example, module_example, numbers
 
 TEXT = "Don't stop! It's the 2nd Rock'n'Roll film_night, isn't it? - 'Tis; the dogs' ÉTÉ: 4.5"
-REVIEWS = ["The film was great. GREAT!", "", "A film about the dog; a dog, a film", "Dull, dull - the end"]
+REVIEWS = ["The film was great. GREAT!", "", "A film about the dog; a great dog, a film", "Dull, dull - the end"]
 KNOWN = {"film": 5, "the": 4, "was": 7, "dog": 6}
 IDS = torch.tensor([[1, 4, 6, 4, 2, 8, 3, 0], [1, 5, 5, 2, 5, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0]])
 COUNTS = torch.tensor([[2, 1, 0, 1], [1, 0, 0, 3], [0, 5, 0, 2]], dtype=torch.float64)
