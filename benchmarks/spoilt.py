@@ -30,6 +30,7 @@ HOMEWORKS = {
     "positional_encoding": "angles",
     "recurrent": "rnn_step",
     "seq2seq": "bilinear_scores",
+    "text_features": "tokens",
     "transformer_block": "layer_norm",
     "word_vectors": "skip_gram_pairs",
 }

@@ -21,6 +21,7 @@ LEAST_MISTAKES = {
     "positional_encoding": 103,
     "recurrent": 186,
     "seq2seq": 197,
+    "text_features": 167,
     "transformer_block": 167,
     "word_vectors": 209,
 }

@@ -27,6 +27,7 @@ SLIPS = {
     "positional_encoding": ("1", "10000 ** (2 * i / d)", "10000 ** (3 * i / d)", "check the number `3`."),
     "recurrent": ("1", "return torch.tanh(z)", "return torch.tanh(z).abs()", "`abs` is a step that"),
     "seq2seq": ("1", "return z @ v ", "return z.abs() @ v ", "`abs` is a step that"),
+    "text_features": ("5", "X / torch.where", "X.abs() / torch.where", "`abs` is a step that"),
     "transformer_block": ("1", "(centred**2).mean(dim=-1", "(centred**2).mean(dim=-2", "check the axis at `-2`."),
     "word_vectors": ("2", "h = total / words", "h = total.abs() / words", "`abs` is a step that"),
 }

@@ -30,6 +30,7 @@ WRONG = {
     "positional_encoding": "halves",
     "recurrent": "wrong_way_back",
     "seq2seq": "eager_search",
+    "text_features": "as_in_the_lecture",
     "transformer_block": "norms_exchanged",
     "word_vectors": "word2vec_only",
 }

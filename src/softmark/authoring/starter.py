@@ -69,7 +69,8 @@ def _where(reference: str, line: int, homework: Homework) -> str:
     """Return "part 3: scores" for a line of the reference."""
     for node in ast.parse(reference).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (node.end_lineno or line):
-            number = next((part.number for part in homework.parts if node.name in part.functions), None)
+            names = {part.number: {name.partition(".")[0] for name in part.functions} for part in homework.parts}
+            number = next((number for number, owners in names.items() if node.name in owners), None)
             name = _method(node, line)
             return f"part {number}: {name}" if number else name
     raise _wrong(homework, line, "a solution stands outside of any function or class")
