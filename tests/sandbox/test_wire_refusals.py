@@ -198,7 +198,7 @@ class TestRefusals:
         ],
     )
     def test_dict_keys(self, key: object, said: str) -> None:
-        """Keys are str, bytes, int of 64 bits, or tuples of texts and bytes: other numbers are chosen for their hash."""
+        """Keys are str, bytes, int of 64 bits, tuples of texts and bytes: other numbers are chosen for their hash."""
         with pytest.raises(Unsupported) as refused:
             wire.pack({key: 1})
         assert str(refused.value) == f"a dict with a key of {said} cannot be sent{OTHER_KEYS}"

@@ -26,8 +26,8 @@ and its children are the tokens that follow. Tokens do not nest, so the msgpack 
     ["complex", re, im]             a complex
     ["bytes", n]                    bytes: the next n bytes of data
     ["list", n], ["tuple", n]       n values follow
-    ["dict", n]                     n times a key (none twice) and a value follow, in order. A key is an int, a str, bytes,
-                                    or a tuple that holds nothing but str and bytes
+    ["dict", n]                     n times a key (none twice) and a value follow, in order; a key is an int, a str,
+                                    bytes, or a tuple that holds nothing but str and bytes
     ["array", dtype, shape]         an ndarray: dtype of NUMPY_DTYPES, prod(shape) * itemsize bytes in C order
     ["tensor", dtype, shape, grad]  a tensor: dtype of TORCH_DTYPES; grad says whether it requires grad
     ["handle", …], ["raised", …], ["meta", …]          Handle, Raised and Meta, field by field
