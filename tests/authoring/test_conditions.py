@@ -131,7 +131,7 @@ class TestSpoil:
     def test_of_plain_numbers(self) -> None:
         """An answer that is no tensor is off, too, and keeps its type."""
         calls = [(3, 4), (2, 4)]
-        for right in (7, True, 0.5):
+        for right in (7, True, 0.5, "text", b"bytes", ""):
             scope: dict[str, Any] = {"count": lambda n, m, right=right: right}
             scope["count"].__name__ = "count"
             target = ObservedFunction(dict(scope), "count")

@@ -293,6 +293,9 @@ def _moved(answer: Any, move: Callable[[torch.Tensor], torch.Tensor]) -> Any:
         return move(answer)
     if isinstance(answer, bool | int | float):
         return move(torch.tensor(answer, dtype=torch.float64 if isinstance(answer, float) else None)).item()
+    if isinstance(answer, str | bytes):
+        end: Any = "?" if isinstance(answer, str) else b"?"
+        return answer + end * bool(move(torch.tensor(0)))
     if isinstance(answer, list | tuple):
         return type(answer)(_moved(inner, move) for inner in answer)
     if isinstance(answer, dict):

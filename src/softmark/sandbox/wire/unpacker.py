@@ -59,8 +59,8 @@ class Unpacker:
             raise WireError(f"an int of {value.bit_length()} bits, allowed are {self._caps.int_bits}")
         return value
 
-    def _dict(self, token: values.DictToken, depth: int) -> dict[values.Key, Value]:
-        result: dict[values.Key, Value] = {}
+    def _dict(self, token: values.DictToken, depth: int) -> dict[values.DictKey, Value]:
+        result: dict[values.DictKey, Value] = {}
         for _ in self._children(token.count, depth):
             key = self._key(depth + 1)
             if key in result:
@@ -68,7 +68,7 @@ class Unpacker:
             result[key] = self._take(depth + 1)
         return result
 
-    def _key(self, depth: int) -> values.Key:
+    def _key(self, depth: int) -> values.DictKey:
         token = next(self._tokens, _END)
         if type(token) is str or type(token) is int:
             return token
