@@ -13,7 +13,7 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs
 @visibility("after_published")
 @pytest.mark.parametrize("letters", ["abcde ", "aB cD", "éüa ", "日本 語"])
 def test_words(student, letters):
-    """A space stays with the word that follows it"""
+    """A space stays with the word that follows it."""
     agree(student.pieces, ref.pieces, "".join(chosen(letters.replace(" ", ""), 3)))
     agree(student.pieces, ref.pieces, " ".join("".join(chosen(letters.replace(" ", ""), 3)) for _ in range(6)))
 
@@ -23,7 +23,7 @@ def test_words(student, letters):
 @visibility("after_published")
 @pytest.mark.parametrize("signs", ["ab12 ", "12 ,.", "ab_- ", "a1_,'!? ", "x٣९ "])
 def test_kinds(student, signs):
-    """Letters, digits and other signs are pieces apart"""
+    """Letters, digits and other signs are pieces apart."""
     for count in (12, 40):
         agree(student.pieces, ref.pieces, "".join(chosen(signs, count)).strip())
 
@@ -32,7 +32,7 @@ def test_kinds(student, signs):
 @weight(0.5)
 @visibility("after_published")
 def test_spaces(student):
-    """Several spaces, line ends and tabs: only the last space belongs to what follows, and only a space"""
+    """Several spaces, line ends and tabs: only the last space belongs to what follows, and only a space."""
     for text in (
         "a  b",
         "a   1",
@@ -58,7 +58,7 @@ def test_spaces(student):
 @weight(0.5)
 @visibility("after_published")
 def test_any_text(student):
-    """All alphabets, an empty text, a single character, whatever was asked before"""
+    """All alphabets, an empty text, a single character, whatever was asked before."""
     for words in (0, 1, 30):
         agree(student.pieces, ref.pieces, draw_text(words))
     for text in ("a", "_", "7", "😀 é", "naïve café's 3½ x²"):
@@ -71,7 +71,7 @@ def test_any_text(student):
 @visibility("after_published")
 @pytest.mark.parametrize("specials", [["<end>"], ["<end>", "xyz"], ["c"], []])
 def test_segments(student, specials):
-    """Specials are segments of their own, at the ends and beside each other too; without specials the text is one"""
+    """Specials are segments of their own, at the ends and beside each other too; without specials the text is one."""
     for text in ("ab", "", "<end>", "<end>ab", "ab<end>", "a<end><end>b cxyz<en d>end"):
         agree(student.segments, ref.segments, text, specials)
     if specials:
@@ -82,7 +82,7 @@ def test_segments(student, specials):
 @weight(0.5)
 @visibility("after_published")
 def test_overlapping_specials(student):
-    """The longest special goes first, in whatever order they are given, and each sign stands for itself"""
+    """The longest special goes first, in whatever order they are given, and each sign stands for itself."""
     for specials in (
         SPECIALS,
         SPECIALS[::-1],

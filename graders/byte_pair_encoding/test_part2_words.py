@@ -11,9 +11,9 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs
 @number("2.1")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("text", ["", "a", "ab ab cd ab", "é 日本 é", " a a", "x\n\ny", "aa"])
+@pytest.mark.parametrize("text", ["", "a", "ab ab cd ab", "é 日本 é", " a a", "x\n\ny", "aa"], ids=ascii)
 def test_words(student, text):
-    """Each different piece once, as single bytes, with its count, in the order of the first occurrence"""
+    """Each different piece once, as single bytes, with its count, in the order of the first occurrence."""
     agree(student.count_words, ref.count_words, text, [])
     agree(student.count_words, ref.count_words, text + few_letters(60), [])
     agree(student.count_words, ref.count_words, draw_text(12, different=11), [])
@@ -23,7 +23,7 @@ def test_words(student, text):
 @weight(0.5)
 @visibility("after_published")
 def test_words_beside_specials(student):
-    """Specials count nothing, and no piece crosses one"""
+    """Specials count nothing, and no piece crosses one."""
     for specials in (["<|end|>"], SPECIALS, SPECIALS[::-1], ["a"]):
         agree(student.count_words, ref.count_words, with_specials(9, specials), specials)
     agree(student.count_words, ref.count_words, "ab<|end|>ab c<|end|>", ["<|end|>"])
@@ -34,11 +34,11 @@ def test_words_beside_specials(student):
 
 
 @number("2.3")
-@weight(0.75)
+@weight(1)
 @visibility("after_published")
 @pytest.mark.parametrize("merges", [0, 1, 4])
 def test_pairs(student, merges):
-    """Each pair is counted once for each occurrence of its word"""
+    """Each pair is counted once for each occurrence of its word."""
     for count in (0, 1, 12, 80):
         agree(student.pair_counts, ref.pair_counts, merged_words(count, merges))
     agree(student.pair_counts, ref.pair_counts, [([b"a", b"b"], 3), ([b"c", b"a", b"b"], 4)])
@@ -46,10 +46,10 @@ def test_pairs(student, merges):
 
 
 @number("2.4")
-@weight(0.75)
+@weight(1)
 @visibility("after_published")
 def test_runs(student):
-    """In a run of equal symbols each neighbour counts; words of one symbol have no pair; earlier calls do not matter"""
+    """In a run of equal symbols each neighbour counts; a word of one symbol has none; earlier calls change nothing."""
     for length in (1, 2, 3, 4, 7):
         agree(student.pair_counts, ref.pair_counts, [([b"a"] * length, 2), ([b"ab"] * length + [b"a"], 3)])
     agree(student.pair_counts, ref.pair_counts, [([b"a"], 5)])

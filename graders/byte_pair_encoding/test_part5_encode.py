@@ -18,7 +18,7 @@ def learned(text, merges):
 @visibility("after_published")
 @pytest.mark.parametrize("merges", [0, 1, 6, 30])
 def test_merges(student, merges):
-    """Each piece is merged as far as it goes; merge number r has id 256 + r"""
+    """Each piece is merged as far as it goes; merge number r has id 256 + r."""
     for letters in ("aab  ", "abcd  "):
         known = learned(few_letters(120, letters), merges)
         agree(student.encode, ref.encode, few_letters(50, letters), known, [])
@@ -29,7 +29,7 @@ def test_merges(student, merges):
 @weight(0.75)
 @visibility("after_published")
 def test_lowest_rank_first(student):
-    """In each step the pair with the lowest rank is merged: not the longest token, nor each merge once in its turn"""
+    """In each step the pair with the lowest rank is merged: not the longest token, nor each merge once in its turn."""
     a, b, c, d, ab, bc, abc = b"a", b"b", b"c", b"d", b"ab", b"bc", b"abc"
     lists = [
         [(b, c), (a, b), (ab, c)],
@@ -42,6 +42,8 @@ def test_lowest_rank_first(student):
     for merges in lists:
         for text in ("abcd", "abc", "bcd abcabcd", few_letters(30, "abcd ")):
             agree(student.encode, ref.encode, text, merges, [])
+    for length in range(2, 8):
+        agree(student.encode, ref.encode, "a" * length, [(b"aa", b"a"), (b"a", b"a")], [])
 
 
 @number("5.3")
@@ -49,7 +51,7 @@ def test_lowest_rank_first(student):
 @visibility("after_published")
 @pytest.mark.parametrize("specials", [["<|end|>"], SPECIALS, SPECIALS[::-1], ["日", "a"]])
 def test_specials(student, specials):
-    """A special is one id behind all merges, the longest goes first, and nothing is merged across one"""
+    """A special is one id behind all merges, the longest goes first, and nothing is merged across one."""
     for merges in (0, 8):
         known = learned(few_letters(90), merges)
         agree(student.encode, ref.encode, with_specials(7, specials), known, specials)
@@ -62,7 +64,7 @@ def test_specials(student, specials):
 @weight(0.75)
 @visibility("after_published")
 def test_any_text(student):
-    """Every text has ids: other alphabets, characters that training has not seen, an empty text, a single character"""
+    """Every text has ids: other alphabets, characters that training has not seen, an empty text, a single character."""
     known = learned("é é naïve 日本 日本語 " + draw_text(40), 25)
     for text in ("", "a", "é", "日本", "😀", " ", "\n", "naïve 日本語 naïve\n", draw_text(15)):
         agree(student.encode, ref.encode, text, known, [])
@@ -73,7 +75,7 @@ def test_any_text(student):
 @weight(0.5)
 @visibility("after_published")
 def test_conduct(student):
-    """No merge crosses a piece; merges and specials stay as they are, and earlier calls make no difference"""
+    """No merge crosses a piece; merges and specials stay as they are, and earlier calls make no difference."""
     across = [(b"a", b" "), (b" ", b"b"), (b"b", b"1"), (b"1", b"."), (b" ", b" "), (b"b", b" b")]
     agree(student.encode, ref.encode, "a b b1 1.  b  1", across, [])
     known = learned(few_letters(80), 9)

@@ -13,7 +13,7 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs, work_grows_
 @visibility("after_published")
 @pytest.mark.parametrize("merges", [1, 5, 40])
 def test_same_merges(student, merges):
-    """The merges and the vocabulary of `train`: counts of neighbours are corrected, in runs and in ties too"""
+    """The merges and the vocabulary of `train`: counts of neighbours are corrected, in runs and in ties too."""
     agree(student.fast_train, ref.fast_train, OLD, 256 + merges, [])
     for letters in ("abcdef  ", "aaab  ", "Zéa日 "):
         agree(student.fast_train, ref.fast_train, few_letters(90, letters), 256 + merges, [])
@@ -23,7 +23,7 @@ def test_same_merges(student, merges):
 @weight(0.5)
 @visibility("after_published")
 def test_same_ends(student):
-    """Short texts, specials, other alphabets, and any calls before"""
+    """Short texts, specials, other alphabets, and any calls before."""
     for text in ("", "a", "abc", "abab", "aaaa", "ab ab", "x xx x", "ab cd ab"):
         for size in (256, 257, 300):
             agree(student.fast_train, ref.fast_train, text, size, [])
@@ -53,6 +53,6 @@ def many_merges():
 @weight(1)
 @visibility("after_published")
 def test_work(student):
-    """A merge takes work where its pair stands, and not in all words"""
+    """A merge takes work where its pair stands, and not in all words."""
     agree(student.fast_train, ref.fast_train, few_letters(60), 266, [])
     work_grows_like("the number of merges", student.fast_train, ref.fast_train, one_merge, many_merges)
