@@ -179,7 +179,7 @@ def encode(text: str, merges: list[Pair], specials: list[str]) -> list[int]:
             continue
         for piece in pieces(segment):
             word = [bytes([byte]) for byte in piece.encode()]
-            while True:
+            for _ in range(len(word)):  # each merge makes the word shorter
                 known = [pair for pair in pairwise(word) if pair in rank]
                 if not known:
                     break

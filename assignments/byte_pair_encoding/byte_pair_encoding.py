@@ -9,8 +9,8 @@ arguments as they are; README.md says what each part asks for. To check your wor
                 │
                 └──► pieces ──► bytes ──► merges, in the order of their ranks ──► ids ── decode ──► text
 
-A word that is frequent becomes one token, a rare one several: 'Aragorn' is 'Ar', 'ag', 'orn'. Nothing is ever unknown,
-because the first 256 tokens are the single bytes, and every text is bytes.
+A word that is frequent becomes one token, a rare one several: 'Aragorn' is 'Ar', 'ag', 'orn'. Nothing is ever
+unknown, because the first 256 tokens are the single bytes, and every text is bytes.
 
 A *word* is a list of byte strings, its symbols. At first these are the single bytes of a piece of the text. A *merge*
 is a pair of symbols that become one. Training finds the merges: again and again, the pair that stands side by side
