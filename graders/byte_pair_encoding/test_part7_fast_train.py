@@ -55,4 +55,5 @@ def many_merges():
 def test_work(student):
     """A merge takes work where its pair stands, and not in all words."""
     agree(student.fast_train, ref.fast_train, few_letters(60), 266, [])
-    work_grows_like("the number of merges", student.fast_train, ref.fast_train, one_merge, many_merges)
+    # A heap whose entries are compared in Python takes four times as long as the reference, and `train` 35 times.
+    work_grows_like("the number of merges", student.fast_train, ref.fast_train, one_merge, many_merges, room=6)

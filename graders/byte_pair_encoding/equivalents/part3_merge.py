@@ -6,13 +6,44 @@ from softmark import equivalent
 
 @equivalent(ref.merge)
 def with_the_last_symbol(word, pair):
-    """Join a symbol with the last one of the result."""
-    merged, open_for_merge = [], False
+    """Join a symbol with the last one of the result, if that has not been joined."""
+    merged, may_join = [], False
     for symbol in word:
-        if open_for_merge and (merged[-1], symbol) == tuple(pair):
+        may_join = may_join and (merged[-1], symbol) == tuple(pair)
+        if may_join:
             merged[-1] += symbol
-            open_for_merge = False
+            may_join = False
         else:
             merged.append(symbol)
-            open_for_merge = True
+            may_join = True
     return merged
+
+
+@equivalent(ref.merge)
+def in_a_copy(word, pair):
+    word, i = list(word), 0
+    while i < len(word) - 1:
+        if tuple(word[i : i + 2]) == tuple(pair):
+            word[i : i + 2] = [b"".join(pair)]
+        i += 1
+    return word
+
+
+@equivalent(ref.merge)
+def with_an_iterator(word, pair):
+    merged, skip = [], False
+    for symbol, following in zip(word, [*word[1:], None], strict=True):
+        if skip:
+            skip = False
+            continue
+        skip = (symbol, following) == (pair[0], pair[1])
+        merged.append(symbol + following if skip else symbol)
+    return tuple(merged)
+
+
+@equivalent(ref.merge)
+def by_recursion(word, pair):
+    for i in range(len(word) - 1):
+        if word[i] == pair[0] and word[i + 1] == pair[1]:
+            return [*word[:i], pair[0] + pair[1], *by_recursion(word[i + 2 :], pair)]
+    return list(word)
