@@ -12,7 +12,7 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs
 @weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("letters", ["abcde ", "aB cD", "éüa ", "日本 語"])
-def test_words(student, letters):
+def test_pieces_words(student, letters):
     """A space stays with the word that follows it."""
     agree(student.pieces, ref.pieces, "".join(chosen(letters.replace(" ", ""), 3)))
     agree(student.pieces, ref.pieces, " ".join("".join(chosen(letters.replace(" ", ""), 3)) for _ in range(6)))
@@ -22,7 +22,7 @@ def test_words(student, letters):
 @weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("signs", ["ab12 ", "12 ,.", "ab_- ", "a1_,'!? ", "x٣९ "])
-def test_kinds(student, signs):
+def test_pieces_kinds(student, signs):
     """Letters, digits and other signs are pieces apart."""
     for count in (12, 40):
         agree(student.pieces, ref.pieces, "".join(chosen(signs, count)).strip())
@@ -31,7 +31,7 @@ def test_kinds(student, signs):
 @number("1.3")
 @weight(0.5)
 @visibility("after_published")
-def test_spaces(student):
+def test_pieces_spaces(student):
     """Several spaces, line ends and tabs: only the last space belongs to what follows, and only a space."""
     for text in (
         "a  b",
@@ -57,7 +57,7 @@ def test_spaces(student):
 @number("1.4")
 @weight(0.5)
 @visibility("after_published")
-def test_any_text(student):
+def test_pieces_any_text(student):
     """All alphabets, an empty text, a single character, whatever was asked before."""
     for words in (0, 1, 30):
         agree(student.pieces, ref.pieces, draw_text(words))
@@ -70,7 +70,7 @@ def test_any_text(student):
 @weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("specials", [["<end>"], ["<end>", "xyz"], ["c"], []])
-def test_segments(student, specials):
+def test_pieces_segments(student, specials):
     """Specials are segments of their own, at the ends and beside each other too; without specials the text is one."""
     for text in ("ab", "", "<end>", "<end>ab", "ab<end>", "a<end><end>b cxyz<en d>end"):
         agree(student.segments, ref.segments, text, specials)
@@ -81,7 +81,7 @@ def test_segments(student, specials):
 @number("1.6")
 @weight(0.5)
 @visibility("after_published")
-def test_overlapping_specials(student):
+def test_pieces_overlapping_specials(student):
     """The longest special goes first, in whatever order they are given, and each sign stands for itself."""
     for specials in (
         SPECIALS,

@@ -12,7 +12,7 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs
 @weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("text", ["", "a", "ab ab cd ab", "é 日本 é", " a a", "x\n\ny", "aa"], ids=ascii)
-def test_words(student, text):
+def test_words_counted(student, text):
     """Each different piece once, as single bytes, with its count, in the order of the first occurrence."""
     agree(student.count_words, ref.count_words, text, [])
     agree(student.count_words, ref.count_words, text + few_letters(60), [])
@@ -22,7 +22,7 @@ def test_words(student, text):
 @number("2.2")
 @weight(0.5)
 @visibility("after_published")
-def test_words_beside_specials(student):
+def test_words_counted_beside_specials(student):
     """Specials count nothing, and no piece crosses one."""
     for specials in (["<|end|>"], SPECIALS, SPECIALS[::-1], ["a"]):
         agree(student.count_words, ref.count_words, with_specials(9, specials), specials)
@@ -37,7 +37,7 @@ def test_words_beside_specials(student):
 @weight(1)
 @visibility("after_published")
 @pytest.mark.parametrize("merges", [0, 1, 4])
-def test_pairs(student, merges):
+def test_words_pairs(student, merges):
     """Each pair is counted once for each occurrence of its word."""
     for count in (0, 1, 12, 80):
         agree(student.pair_counts, ref.pair_counts, merged_words(count, merges))
@@ -48,7 +48,7 @@ def test_pairs(student, merges):
 @number("2.4")
 @weight(1)
 @visibility("after_published")
-def test_runs(student):
+def test_words_runs(student):
     """In a run of equal symbols each neighbour counts; a word of one symbol has none; earlier calls change nothing."""
     for length in (1, 2, 3, 4, 7):
         agree(student.pair_counts, ref.pair_counts, [([b"a"] * length, 2), ([b"ab"] * length + [b"a"], 3)])

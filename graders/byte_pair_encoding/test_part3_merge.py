@@ -17,7 +17,7 @@ def word_of(members, count):
 @weight(0.75)
 @visibility("after_published")
 @pytest.mark.parametrize("count", [2, 3, 9, 30])
-def test_pairs(student, count):
+def test_merge_pairs(student, count):
     """Every place of the pair is merged, also the last one, and nothing else."""
     word = word_of("abc", count)
     for pair in ((b"a", b"b"), (b"b", b"a"), (b"c", b"b"), (b"a", b"x")):
@@ -30,7 +30,7 @@ def test_pairs(student, count):
 @weight(0.75)
 @visibility("after_published")
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 8])
-def test_runs(student, length):
+def test_merge_runs(student, length):
     """A run of equal symbols is merged from left to right, each symbol once."""
     run = [b"a"] * length
     for word in (run, [b"b", *run], [*run, b"b"], [*run, b"b", *run]):
@@ -40,7 +40,7 @@ def test_runs(student, length):
 @number("3.3")
 @weight(0.5)
 @visibility("after_published")
-def test_symbols(student):
+def test_merge_symbols(student):
     """Symbols are compared whole, whatever their bytes; an empty word stays empty, and the word is not changed."""
     for word in ([b"ab", b"c", b"a", b"bc"], [b"a", b"b", b"ab", b"b"], [b"\xc3", b"\xa9", b"\xc3\xa9"], [b"abc"], []):
         for pair in ((b"ab", b"c"), (b"a", b"bc"), (b"a", b"b"), (b"\xc3", b"\xa9")):

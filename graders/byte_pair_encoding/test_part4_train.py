@@ -12,7 +12,7 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs
 @weight(0.75)
 @visibility("after_published")
 @pytest.mark.parametrize("merges", [1, 2, 3])
-def test_first_merges(student, merges):
+def test_train_first_merges(student, merges):
     """The most frequent pair is merged first; the vocabulary has the bytes, then what was merged."""
     text = "xy" * 9 + " zxy" * 4 + " zw" * 2
     agree(student.train, ref.train, text, 256 + merges, [])
@@ -23,7 +23,7 @@ def test_first_merges(student, merges):
 @weight(1)
 @visibility("after_published")
 @pytest.mark.parametrize("merges", [5, 12, 40])
-def test_ties(student, merges):
+def test_train_ties(student, merges):
     """Of pairs that are equally frequent, the greatest is merged first."""
     agree(student.train, ref.train, OLD, 256 + merges, [])
     for letters in ("abcdef  ", "aab  ", "Zéa日 ", "ab1.  \n"):
@@ -34,7 +34,7 @@ def test_ties(student, merges):
 @weight(0.75)
 @visibility("after_published")
 @pytest.mark.parametrize("text", ["", "a", "abc", "abab", "aaaa", "ab ab", "é", "aaa", "ab cd ab", "x xx x"], ids=ascii)
-def test_end(student, text):
+def test_train_end(student, text):
     """Training ends when no pair occurs twice, or when the vocabulary is full, even at once."""
     for size in (256, 257, 258, 300):
         agree(student.train, ref.train, text, size, [])
@@ -44,7 +44,7 @@ def test_end(student, text):
 @weight(1)
 @visibility("after_published")
 @pytest.mark.parametrize("specials", [["<|end|>"], SPECIALS, SPECIALS[::-1], ["é日"], ["a"]])
-def test_specials(student, specials):
+def test_train_specials(student, specials):
     """Specials count in the size, stand last in their order, and are not trained on."""
     text = with_specials(9, specials)
     for merges in (0, 1, 8, 60):
@@ -55,7 +55,7 @@ def test_specials(student, specials):
 @number("4.5")
 @weight(0.5)
 @visibility("after_published")
-def test_any_text(student):
+def test_train_any_text(student):
     """All alphabets; the specials stay as they are, and earlier calls make no difference."""
     agree(student.train, ref.train, draw_text(40), 280, [])
     agree(student.train, ref.train, "a_b a_b  1 12 123 12 1\n\n1", 270, [])

@@ -17,7 +17,7 @@ def learned(text, merges):
 @weight(1)
 @visibility("after_published")
 @pytest.mark.parametrize("merges", [0, 1, 6, 30])
-def test_merges(student, merges):
+def test_encode_merges(student, merges):
     """Each piece is merged as far as it goes; merge number r has id 256 + r."""
     for letters in ("aab  ", "abcd  "):
         known = learned(few_letters(120, letters), merges)
@@ -28,7 +28,7 @@ def test_merges(student, merges):
 @number("5.2")
 @weight(0.75)
 @visibility("after_published")
-def test_lowest_rank_first(student):
+def test_encode_lowest_rank_first(student):
     """In each step the pair with the lowest rank is merged: not the longest token, nor each merge once in its turn."""
     a, b, c, d, ab, bc, abc = b"a", b"b", b"c", b"d", b"ab", b"bc", b"abc"
     lists = [
@@ -50,7 +50,7 @@ def test_lowest_rank_first(student):
 @weight(1)
 @visibility("after_published")
 @pytest.mark.parametrize("specials", [["<|end|>"], SPECIALS, SPECIALS[::-1], ["日", "a"]])
-def test_specials(student, specials):
+def test_encode_specials(student, specials):
     """A special is one id behind all merges, the longest goes first, and nothing is merged across one."""
     for merges in (0, 8):
         known = learned(few_letters(90), merges)
@@ -63,7 +63,7 @@ def test_specials(student, specials):
 @number("5.4")
 @weight(0.75)
 @visibility("after_published")
-def test_any_text(student):
+def test_encode_any_text(student):
     """Every text has ids: other alphabets, characters that training has not seen, an empty text, a single character."""
     known = learned("é é naïve 日本 日本語 " + draw_text(40), 25)
     for text in ("", "a", "é", "日本", "😀", " ", "\n", "naïve 日本語 naïve\n", draw_text(15)):
@@ -74,7 +74,7 @@ def test_any_text(student):
 @number("5.5")
 @weight(0.5)
 @visibility("after_published")
-def test_conduct(student):
+def test_encode_conduct(student):
     """No merge crosses a piece; merges and specials stay as they are, and earlier calls make no difference."""
     across = [(b"a", b" "), (b" ", b"b"), (b"b", b"1"), (b"1", b"."), (b" ", b" "), (b"b", b" b")]
     agree(student.encode, ref.encode, "a b b1 1.  b  1", across, [])

@@ -12,7 +12,7 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs
 @weight(0.75)
 @visibility("after_published")
 @pytest.mark.parametrize("merges", [0, 3, 20])
-def test_texts(student, merges):
+def test_decode_texts(student, merges):
     """The bytes of the ids, one behind the other, spaces and specials as they stand."""
     vocabulary, known = ref.train(few_letters(90), 259 + merges, SPECIALS)
     for text in (few_letters(40), with_specials(5, SPECIALS), " a  b ", "B a\n"):
@@ -22,7 +22,7 @@ def test_texts(student, merges):
 @number("6.2")
 @weight(0.75)
 @visibility("after_published")
-def test_characters_of_several_tokens(student):
+def test_decode_characters_of_several_tokens(student):
     """A character may be spread over several ids; what is no UTF-8 becomes U+FFFD."""
     vocabulary, known = ref.train("é é 日本 日本語 " + draw_text(30), 275, [])
     for text in ("é", "日本語", "naïve 😀 ok", draw_text(12)):
@@ -37,7 +37,7 @@ def test_characters_of_several_tokens(student):
 @number("6.3")
 @weight(0.5)
 @visibility("after_published")
-def test_vocabularies(student):
+def test_decode_vocabularies(student):
     """No ids, one id, ids in any order and of any vocabulary; earlier calls make no difference."""
     named = {7: b"ab", 1000: b"\xc3", 3: b"\xa9 ", 0: b"", 12: b"x"}
     for ids in ([], [7], [1000, 3, 7, 12], [3, 1000], [0, 0, 12, 0], [12] * 60):

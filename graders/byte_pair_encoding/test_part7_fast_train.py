@@ -12,7 +12,7 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs, work_grows_
 @weight(0.5)
 @visibility("after_published")
 @pytest.mark.parametrize("merges", [1, 5, 40])
-def test_same_merges(student, merges):
+def test_fast_train_same_merges(student, merges):
     """The merges and the vocabulary of `train`: counts of neighbours are corrected, in runs and in ties too."""
     agree(student.fast_train, ref.fast_train, OLD, 256 + merges, [])
     for letters in ("abcdef  ", "aaab  ", "Zéa日 "):
@@ -22,7 +22,7 @@ def test_same_merges(student, merges):
 @number("7.2")
 @weight(0.5)
 @visibility("after_published")
-def test_same_ends(student):
+def test_fast_train_same_ends(student):
     """Short texts, specials, other alphabets, and any calls before."""
     for text in ("", "a", "abc", "abab", "aaaa", "ab ab", "x xx x", "ab cd ab"):
         for size in (256, 257, 300):
@@ -52,7 +52,7 @@ def many_merges():
 @number("7.3")
 @weight(1)
 @visibility("after_published")
-def test_work(student):
+def test_fast_train_work(student):
     """A merge takes work where its pair stands, and not in all words."""
     agree(student.fast_train, ref.fast_train, few_letters(60), 266, [])
     # A heap whose entries are compared in Python takes four times as long as the reference, and `train` 35 times.
