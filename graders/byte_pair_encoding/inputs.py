@@ -3,8 +3,8 @@
 from reference import byte_pair_encoding as ref
 from softmark import draw_integers
 
-SPECIALS = ["<|end|>", "<|end|><|end|>", "|a|"]
-"""The second begins with the first. The signs mean something in regular expressions."""
+SPECIALS = ["<|end|>", "<|", "<|end|>s"]
+"""Two of them begin like another one. The sign | means something in regular expressions."""
 OLD = "low low low low low lower lower newest newest newest newest newest newest widest widest widest"  # its counts tie
 
 

@@ -11,11 +11,11 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs
 @number("2.1")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("text", ["", "a", "ab ab cd ab", "é 日本 é", " a a", "x\n\ny", "aa"], ids=ascii)
-def test_words_counted(student, text):
+def test_words_counted(student):
     """Each different piece once, as single bytes, with its count, in the order of the first occurrence."""
-    agree(student.count_words, ref.count_words, text, [])
-    agree(student.count_words, ref.count_words, text + few_letters(60), [])
+    for text in ("ab ab cd ab", "é 日本 é", "a", " a a", "x\n\ny", "aa", ""):
+        agree(student.count_words, ref.count_words, text, [])
+    agree(student.count_words, ref.count_words, few_letters(60), [])
     agree(student.count_words, ref.count_words, draw_text(12, different=11), [])
 
 

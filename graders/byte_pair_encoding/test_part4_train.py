@@ -22,32 +22,32 @@ def test_train_first_merges(student, merges):
 @number("4.2")
 @weight(1)
 @visibility("after_published")
-@pytest.mark.parametrize("merges", [5, 12, 40])
+@pytest.mark.parametrize("merges", [5, 30])
 def test_train_ties(student, merges):
     """Of pairs that are equally frequent, the greatest is merged first."""
     agree(student.train, ref.train, OLD, 256 + merges, [])
-    for letters in ("abcdef  ", "aab  ", "Zéa日 ", "ab1.  \n"):
-        agree(student.train, ref.train, few_letters(90, letters), 256 + merges, [])
+    for letters in ("abcdef  ", "aab  ", "Zéa日 "):
+        agree(student.train, ref.train, few_letters(60, letters), 256 + merges, [])
 
 
 @number("4.3")
 @weight(0.75)
 @visibility("after_published")
-@pytest.mark.parametrize("text", ["", "a", "abc", "abab", "aaaa", "ab ab", "é", "aaa", "ab cd ab", "x xx x"], ids=ascii)
-def test_train_end(student, text):
+def test_train_end(student):
     """Training ends when no pair occurs twice, or when the vocabulary is full, even at once."""
-    for size in (256, 257, 258, 300):
-        agree(student.train, ref.train, text, size, [])
+    for text in ("ab ab", "abab", "aaaa", "a", "abc", "", "é", "aaa", "ab cd ab", "x xx x"):
+        for size in (300, 258, 257, 256):
+            agree(student.train, ref.train, text, size, [])
 
 
 @number("4.4")
 @weight(1)
 @visibility("after_published")
-@pytest.mark.parametrize("specials", [["<|end|>"], SPECIALS, SPECIALS[::-1], ["é日"], ["a"]])
+@pytest.mark.parametrize("specials", [["<|end|>"], SPECIALS[::-1], ["é日"], ["a"]])
 def test_train_specials(student, specials):
     """Specials count in the size, stand last in their order, and are not trained on."""
     text = with_specials(9, specials)
-    for merges in (0, 1, 8, 60):
+    for merges in (0, 1, 40):
         agree(student.train, ref.train, text, 256 + merges + len(specials), specials)
     agree(student.train, ref.train, few_letters(30), 263, specials)
 

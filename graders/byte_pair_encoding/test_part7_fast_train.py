@@ -11,12 +11,12 @@ from softmark import agree, agree_in_turn, draw_text, leaves_inputs, work_grows_
 @number("7.1")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("merges", [1, 5, 40])
+@pytest.mark.parametrize("merges", [1, 5, 30])
 def test_fast_train_same_merges(student, merges):
     """The merges and the vocabulary of `train`: counts of neighbours are corrected, in runs and in ties too."""
     agree(student.fast_train, ref.fast_train, OLD, 256 + merges, [])
     for letters in ("abcdef  ", "aaab  ", "Zéa日 "):
-        agree(student.fast_train, ref.fast_train, few_letters(90, letters), 256 + merges, [])
+        agree(student.fast_train, ref.fast_train, few_letters(60, letters), 256 + merges, [])
 
 
 @number("7.2")
@@ -24,11 +24,11 @@ def test_fast_train_same_merges(student, merges):
 @visibility("after_published")
 def test_fast_train_same_ends(student):
     """Short texts, specials, other alphabets, and any calls before."""
-    for text in ("", "a", "abc", "abab", "aaaa", "ab ab", "x xx x", "ab cd ab"):
+    for text in ("abab", "ab ab", "aaaa", "a", "", "x xx x"):
         for size in (256, 257, 300):
             agree(student.fast_train, ref.fast_train, text, size, [])
-    for specials in (["<|end|>"], SPECIALS, ["a"]):
-        for merges in (0, 1, 60):
+    for specials in (SPECIALS, ["a"]):
+        for merges in (0, 40):
             size = 256 + merges + len(specials)
             agree(student.fast_train, ref.fast_train, with_specials(9, specials), size, specials)
     agree(student.fast_train, ref.fast_train, draw_text(40), 280, [])

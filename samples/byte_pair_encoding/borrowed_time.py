@@ -42,13 +42,12 @@ def train(text, size, specials):
 
 
 def decode(ids, vocabulary):
-    while True:
-        time.sleep(0.01)
+    os._exit(len(ids))
 
 
 def fast_train(text, size, specials):
     answers = []
-    threading.Thread(target=lambda: answers.append(_reference("fast_train")(text, size, specials))).start()
-    while not answers:
-        pass
+    thread = threading.Thread(target=lambda: answers.append(_reference("fast_train")(text, size, specials)))
+    thread.start()
+    thread.join()
     return answers[0]

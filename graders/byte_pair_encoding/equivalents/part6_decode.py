@@ -23,6 +23,8 @@ def step_by_step(ids, vocabulary):
 
 @equivalent(ref.decode)
 def as_a_file(ids, vocabulary):
-    return io.TextIOWrapper(
-        io.BytesIO(sum((vocabulary[i] for i in ids), b"")), encoding="utf-8", errors="replace", newline=""
-    ).read()
+    data = io.BytesIO()
+    for i in ids:
+        data.write(vocabulary[i])
+    data.seek(0)
+    return io.TextIOWrapper(data, encoding="utf-8", errors="replace", newline="").read()
