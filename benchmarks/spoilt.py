@@ -25,6 +25,7 @@ SECONDS = 1
 HOMEWORKS = {
     "attention_scores": "attend scores softmax_rows",
     "building_blocks": "linear",
+    "byte_pair_encoding": "pieces",
     "lstm_gates": "gate_inputs",
     "multi_head": "split_heads",
     "positional_encoding": "angles",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.verdict import StudentModule as StudentModule
     from softmark.verdict import TestContext as TestContext
     from softmark.verdict import Verdict as Verdict
+    from softmark.verdict import Work as Work
     from softmark.verdict import agree as agree
     from softmark.verdict import agree_at_extremes as agree_at_extremes
     from softmark.verdict import agree_in_turn as agree_in_turn
@@ -69,6 +70,7 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.verdict import well_behaved as well_behaved
     from softmark.verdict import within_limit as within_limit
     from softmark.verdict import without_values as without_values
+    from softmark.verdict import work_grows_like as work_grows_like
     from softmark.verdict import works_on_meta as works_on_meta
 
 _NAMES = {
@@ -77,11 +79,11 @@ _NAMES = {
     "softmark.grading.student": "Student",
     "softmark.verdict": """
         Answer Category Cause Code CodeLine Failed Gradients Lines OpCount Picture StudentCallable StudentModule
-        TestContext Verdict agree agree_at_extremes agree_in_turn batch_independent causal causal_mask
+        TestContext Verdict Work agree agree_at_extremes agree_in_turn batch_independent causal causal_mask
         confirm_reference current_test draw draw_documents draw_integers draw_text equivalent fail
         gradients_agree ignores_padding keeps_dtype leaves_inputs lend mistake naming_only ops_independent_of
         padding_mask permutation_equivariant raises random_mask repeatable rows_sum_to_one to_float32
-        uses_inputs uses_weights well_behaved within_limit without_values works_on_meta
+        uses_inputs uses_weights well_behaved within_limit without_values work_grows_like works_on_meta
     """,
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}

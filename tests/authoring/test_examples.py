@@ -70,6 +70,8 @@ class TestData:
             (torch.tensor([1.0], dtype=torch.float64), None),
             [torch.tensor([1.0], dtype=torch.float64), None, "none"],
             {"W": torch.tensor([0.5], dtype=torch.float64)},
+            {256: b"th", 257: b"\xf0\x9f\x00"},
+            {("a", b"b"): [b""], 3: {}},
             "mean",
             None,
             3,

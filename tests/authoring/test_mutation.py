@@ -162,6 +162,17 @@ class TestDrawnCalls:
         (call,) = islice(CallSource([form], 1).calls(), 1)
         assert call.args[1] is torch.tanh
 
+    def test_words(self) -> None:
+        """Texts, lists, dictionaries and numbers beside them come as they were recorded, and changed."""
+        words = [([b"t", b"h"], 2), ([b"e"], 1)]
+        form = form_of(None, {}, ("a text of words", words, {7: b"th"}, 260), {})
+        calls = [call.args for call in islice(CallSource([form], 1).calls(), 200)]
+        assert calls[0] == ("a text of words", words, {7: b"th"}, 260)
+        assert {type(member) for _, drawn, _, _ in calls for member in drawn} == {tuple}
+        for place in range(4):
+            assert len({repr(args[place]) for args in calls}) > 3
+        assert min(number for _, _, _, number in calls) > 250
+
     def test_the_same_seed_draws_the_same(self) -> None:
         form = form_of(None, {}, (torch.randn(5, 3),), {})
         first, second = (list(islice(CallSource([form], 1).calls(), 20)) for _ in range(2))

@@ -16,6 +16,7 @@ from tests.support.tiny_homework import HEAD, HIDDEN, MISTAKES, REFERENCE, ROOT,
 LEAST_MISTAKES = {
     "attention_scores": 156,
     "building_blocks": 199,
+    "byte_pair_encoding": 202,
     "lstm_gates": 148,
     "multi_head": 118,
     "positional_encoding": 103,

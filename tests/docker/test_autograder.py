@@ -25,6 +25,7 @@ HOMEWORKS = homework_names(ROOT)
 WRONG = {
     "attention_scores": "mixed",
     "building_blocks": "probabilities",
+    "byte_pair_encoding": "first_of_equals",
     "lstm_gates": "gate_order",
     "multi_head": "full_width",
     "positional_encoding": "halves",

@@ -23,6 +23,7 @@ from softmark import (
     StudentModule,
     TestContext,
     Verdict,
+    Work,
     agree,
     agree_at_extremes,
     agree_in_turn,
@@ -67,6 +68,7 @@ from softmark import (
     well_behaved,
     within_limit,
     without_values,
+    work_grows_like,
     works_on_meta,
 )
 
@@ -153,13 +155,15 @@ def test_own_check(student: Student) -> None:
     answer: Answer = student.norm.call((X,), {})
     gradients: Gradients = student.norm.vjp((X,), {}, torch.ones(()))
     count: OpCount = student.norm.count_ops((X,), {})
+    work: Work = student.norm.work()
+    work_grows_like("the number of rows", student.norm, torch.norm, lambda: (X,), lambda: (X.repeat(9),), room=4)
     within_limit(abs(float(answer.value)), 1e-6, Category.PROPERTY, "the norm is not 0", name="norm")
     try:
         agree(student.norm, 0.0, X)
     except Failed as failure:
         if told(failure.verdict) or failure.verdict.code == Code.NOT_WRITTEN or gradients.args == (None,):
             raise
-    if count.total > 3 and here.id:
+    if count.total > 3 and work.seconds and here.id:
         fail(Category.PROPERTY, "more operations than needed")
 
 

@@ -187,8 +187,9 @@ CALLS = {  # the body of a function, and the sentence; the line that is shown is
              "Delete that call"),
     "many items": ("return list(range(200_000))", "returned more than 100,000 items in lists and dicts, "
                    "not a plain value that can be compared: return an array or a tensor"),
-    "key": ("return {(1, 2): x}", "returned a dict with a key that is neither a str nor an int, "
-            "not a plain value that can be compared: use str or int as keys"),
+    "key": ("return {(1, 2): x}", "returned a dict with a key that is neither str, int or bytes nor a tuple of "
+            "texts or bytes, not a plain value that can be compared: use str, int or bytes as keys, or tuples of texts "
+            "or bytes"),
     "set": ("return {1, 2}", "returned a set, not a plain value that can be compared: return a list"),
     "set in a list": ("return [x, {1, 2}]",
                       "returned a value that contains a set, not a plain value that can be compared: return a list"),

@@ -61,6 +61,11 @@ def test_one(student, size):
     ran()
     agree(student.one, ref.one, draw("a b", a=size, b=3))
 """,
+    "bytes": """def test_one(student):
+    '''One.'''
+    ran()
+    agree(student.one, ref.one, [b"abc", ("d", 1)])
+""",
 }
 RUN_EACH_TIME = {
     "looks at an answer": """def test_one(student):

@@ -38,6 +38,17 @@ PLANTED = {
         ("7", "@ K[j]", "@ K[k - 1 - j]", "You read the kernel backwards"),
         ("7", "(k - 1) * dilation      ", "k * dilation", "You add k · dilation for each layer"),
     ],
+    "byte_pair_encoding": [
+        ("1", r'letters = r" ?[^\W\d_]+"', r'letters = r" ?\w+"', "Digits and underscores belong to your words."),
+        ("1", "sorted(specials, key=len, reverse=True)", "specials", "the one that stands first in the list"),
+        ("2", "words.append((word, count))", "words.append((list(piece), count))", "are made of characters, as texts"),
+        ("2", "counts.get(pair, 0) + count", "counts.get(pair, 0) + 1", "You count each word once"),
+        ("3", "i += 2", "i += 1", "After a merge you go on with its second symbol"),
+        ("4", "key=lambda pair: (counts[pair], pair)", "key=counts.get", "the one that comes first in the text"),
+        ("5", "min(known, key=lambda pair: rank[pair])", "known[0]", "the pair that stands first in the word"),
+        ("6", 'errors="replace"', 'errors="ignore"', "Bytes that are no UTF-8 are missing in your text."),
+        ("7", "max(with_count[most])", "min(with_count[most])", "you merge the smallest"),
+    ],
     "lstm_gates": [
         ("1", "h @ W_hh.T + b_hh", "h @ W_hh.T", "You left out the bias b_hh."),
         ("2", "g = torch.tanh(z_g)", "g = torch.sigmoid(z_g)", "You sent g through the sigmoid"),

@@ -47,7 +47,10 @@ def quiet(make: Callable[[], Any]) -> Any:
 
 
 A_LIST, A_RESULT, PLAIN = "return a list", "return its result", "return numbers, lists, arrays or tensors"
-KEYS = "a dict with a key that is neither a str nor an int", "use str or int as keys"
+KEYS = (
+    "a dict with a key that is neither str, int or bytes nor a tuple of texts or bytes",
+    "use str, int or bytes as keys, or tuples of texts or bytes",
+)
 NUMBERS = "an array of something else than numbers", "return an array of numbers"
 VALUES: dict[str, tuple[Callable[[], Any], str, str]] = {
     "generator": (lambda: (n for n in range(3)), "a generator", A_LIST),

@@ -93,7 +93,10 @@ leaves = st.one_of(
     st.builds(Raised, lines, lines, st.lists(frames, max_size=4).map(tuple), st.lists(lines, max_size=3).map(tuple)),
     st.builds(Meta, st.sampled_from(sorted(wire_values.TORCH_DTYPES)), sizes),
 )
-keys = st.one_of(texts, st.integers(-(2**63), 2**64 - 1))
+binary = st.binary(max_size=6)
+keys = st.one_of(
+    texts, st.integers(-(2**63), 2**64 - 1), binary, st.lists(st.one_of(texts, binary), max_size=3).map(tuple)
+)
 trees = st.recursive(
     leaves,
     lambda inner: st.one_of(
@@ -149,7 +152,7 @@ class TestRoundTrip:
 
     def test_dict_order(self) -> None:
         """A dict keeps the order of its keys, and 1 and "1" are two keys."""
-        value = {"b": 1, 1: 2, "a": 3, "1": 4}
+        value = {"b": 1, 1: 2, "a": 3, "1": 4, b"1": 5, (b"th", b"e"): 6, ("1",): 7, (): 8}
         assert list(sent(value).items()) == list(value.items())
 
     def test_bytes_containers(self) -> None:

@@ -44,7 +44,15 @@ MALFORMED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a key of another type": (
         lambda: wire.unpack(body_with(["dict", 1], True, 1), SMALL),
-        "a dict has a key that is neither str nor int",
+        "a dict has a key that is no str, int or bytes, and no tuple",
+    ),
+    "a tuple of numbers as a key": (
+        lambda: wire.unpack(body_with(["dict", 1], ["tuple", 1], 1, 1), SMALL),
+        "a dict has a tuple as a key that holds more than texts and bytes",
+    ),
+    "a pair of texts as a key twice": (
+        lambda: wire.unpack(body_with(["dict", 2], *[["tuple", 2], "a", "b", 1] * 2), SMALL),
+        "a dict has a key twice",
     ),
     "a key twice": (lambda: wire.unpack(body_with(["dict", 2], "a", 1, "a", 2), SMALL), "a dict has a key twice"),
     "an array of objects": (

@@ -13,6 +13,8 @@ import torch
 from softmark.sandbox import wire
 from softmark.sandbox.wire import Unsupported
 
+OTHER_KEYS = "; use str, int or bytes keys, or tuples of texts or bytes"
+
 
 class Colour(enum.IntEnum):
     RED = 1
@@ -189,16 +191,17 @@ class TestRefusals:
             (1.5, "type float"),
             (None, "type NoneType"),
             (True, "type bool"),
-            (b"x", "type bytes"),
+            ((b"x", ("y", b"z")), "type tuple"),
+            (Pair("a", "b"), "type Pair"),
             (Colour.RED, "type Colour"),
             (2**64, "an int beyond 64 bits"),
         ],
     )
     def test_dict_keys(self, key: object, said: str) -> None:
-        """Keys are str or int of 64 bits, nothing else: an int that is larger can be chosen for its hash."""
+        """Keys are str, bytes, int of 64 bits, tuples of texts and bytes: other numbers are chosen for their hash."""
         with pytest.raises(Unsupported) as refused:
             wire.pack({key: 1})
-        assert str(refused.value) == f"a dict with a key of {said} cannot be sent; use str or int keys"
+        assert str(refused.value) == f"a dict with a key of {said} cannot be sent{OTHER_KEYS}"
 
     @pytest.mark.parametrize("value", ["\ud800", ["a\udfffb"], {"\ud800": 1}])
     def test_lone_surrogates(self, value: object) -> None:

@@ -47,8 +47,12 @@ def _form(seen: list[torch.Tensor], value: Any) -> Any:
                 return {"same": place}
         seen.append(value)
         return _form_of_tensor(value)
-    if isinstance(value, dict):
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {str(key): _form(seen, inner) for key, inner in value.items()}}
+    if isinstance(value, dict):
+        return {"entries": [[_form(seen, key), _form(seen, inner)] for key, inner in value.items()]}
+    if isinstance(value, bytes):
+        return {"bytes": value.decode("latin-1")}
     if isinstance(value, list | tuple):
         return {type(value).__name__: [_form(seen, inner) for inner in value]}
     if callable(value):

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from softmark.authoring.drawn_words import has_words, varied
 from softmark.authoring.facts import Facts
 
 _SIZES = (1, 2, 3, 4, 5, 7)
@@ -66,6 +67,8 @@ class CallSource:
             number += 1
 
     def _drawn(self, form: Facts, number: int) -> DrawnCall:
+        if has_words([*form["args"], *form["kwargs"].values()]):
+            return self._drawn_words(form, number)
         sizes = sorted(set(_sizes(form)))
         large_sizes = [size for size in sizes if size > _SIZES[-1]] if number else []
         new = {size: self._random.choice(_SIZES) for size in large_sizes}
@@ -80,6 +83,17 @@ class CallSource:
         if number % 7 == 6:
             weights = torch.float64  # whatever the inputs are
         return DrawnCall(made, args, kwargs, form["train"], weights, self._random.getrandbits(31))
+
+    def _drawn_words(self, form: Facts, number: int) -> DrawnCall:
+        """Return a call of texts, lists and dictionaries; the first of each form is as it was recorded."""
+        values = _Numbers(self._generator, {}, False, False, 1.0)
+
+        def of(inner: Facts) -> Any:
+            return values.of(varied(inner, self._random) if number else inner)
+
+        args = tuple(of(inner) for inner in form["args"])
+        kwargs = {name: of(inner) for name, inner in form["kwargs"].items()}
+        return DrawnCall({}, args, kwargs, form["train"], torch.float64, self._random.getrandbits(31))
 
 
 def _sizes(form: Any) -> Iterator[int]:
@@ -131,6 +145,10 @@ class _Numbers:
         if "shape" in form:
             self.tensors.append(self._tensor(form, [self._size(size) for size in form["shape"]]))
             return self.tensors[-1]
+        if "bytes" in form:
+            return form["bytes"].encode("latin-1")
+        if "entries" in form:
+            return {self.of(key): self.of(inner) for key, inner in form["entries"]}
         if "dict" in form:
             return {key: self.of(inner) for key, inner in form["dict"].items()}
         for kind in (list, tuple):

@@ -181,9 +181,9 @@ def _with_weights(module: Any, call: DrawnCall) -> Any:
 
 def _shown(answer: Any, inputs: Any, weights: list[torch.Tensor], call: DrawnCall) -> tuple[Any, ...]:
     """Return the leaves of an answer, the arguments after the call, and the gradients of them and of the weights."""
-    leaves = [leaf for _, leaf in flatten(answer)]
+    leaves = [leaf for _, leaf in flatten(_in_order(answer))]
     shown = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-    after = [tensor.detach().clone() for tensor in tensors_in(inputs)]
+    after = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for _, leaf in flatten(inputs)]
     outputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     sources = [tensor for tensor in (*tensors_in(inputs), *weights) if tensor.requires_grad and tensor.is_leaf]
     if not outputs or not sources or outputs[0].is_meta:
@@ -193,6 +193,13 @@ def _shown(answer: Any, inputs: Any, weights: list[torch.Tensor], call: DrawnCal
     gradients = torch.autograd.grad(outputs, sources, cotangents, allow_unused=True)
     of_each = [torch.zeros_like(source) if one is None else one for source, one in zip(sources, gradients, strict=True)]
     return (len(leaves), *shown, *after, len(outputs), *of_each)
+
+
+def _in_order(answer: Any) -> Any:
+    """Return an answer in which each dictionary is a list of its keys and values: their order does not count."""
+    if isinstance(answer, dict):
+        return [[key, _in_order(answer[key])] for key in sorted(answer, key=repr)]
+    return type(answer)(map(_in_order, answer)) if type(answer) in (list, tuple) else answer
 
 
 def _same(one: _ShownByACall, other: _ShownByACall) -> bool:

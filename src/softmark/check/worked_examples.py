@@ -6,7 +6,9 @@ A student's own machine has no reference, so the answers come along as numbers. 
     {"tuple": [...]}             a tuple
     {"list": [...]}              a list
     {"dict": {...}}              a dictionary with texts as keys
+    {"entries": [[key, value]]}  a dictionary with other keys
     {"text": "..."}              a text
+    {"bytes": "..."}             bytes, each as the character of its number
     {"function": "tanh"}         a function of torch, which is lent to the student's function
     {"lent": 3}                  a function that the public test lends, for so many calls
     null, true, 3, 0.5           themselves
@@ -136,10 +138,14 @@ def to_data(value: Any) -> Any:
         return _number(value)
     if type(value) is str:
         return {"text": value}
+    if type(value) is bytes:
+        return {"bytes": value.decode("latin-1")}
     if isinstance(value, tuple | list):
         return {"list" if type(value) is list else "tuple": [to_data(item) for item in value]}
     if isinstance(value, dict) and all(type(key) is str for key in value):
         return {"dict": {key: to_data(item) for key, item in value.items()}}
+    if isinstance(value, dict):
+        return {"entries": [[to_data(key), to_data(item)] for key, item in value.items()]}
     if isinstance(value, Lent):
         return {"lent": value.calls}
     name = getattr(value, "__name__", "")
@@ -154,19 +160,22 @@ def from_data(data: Any) -> Any:
         numbers = _plain(data)
         floating = isinstance(_first(numbers), float)
         return torch.tensor(numbers, dtype=torch.float64 if floating else None)
-    if isinstance(data, dict) and "text" in data:
-        return data["text"]
-    if isinstance(data, dict) and "list" in data:
-        return [from_data(item) for item in data["list"]]
-    if isinstance(data, dict) and "tuple" in data:
-        return tuple(from_data(item) for item in data["tuple"])
-    if isinstance(data, dict) and "function" in data:
-        return lend(getattr(torch, data["function"]), calls=_CALLS)
-    if isinstance(data, dict) and "lent" in data:
-        return LentLater(data["lent"])
     if isinstance(data, dict):
-        return {key: from_data(item) for key, item in data["dict"].items()}
+        ((kind, content),) = data.items()
+        return _OF_KIND[kind](content)
     return _plain(data)
+
+
+_OF_KIND: dict[str, Callable[[Any], Any]] = {
+    "text": lambda text: text,
+    "bytes": lambda text: text.encode("latin-1"),
+    "list": lambda items: [from_data(item) for item in items],
+    "tuple": lambda items: tuple(from_data(item) for item in items),
+    "dict": lambda entries: {key: from_data(item) for key, item in entries.items()},
+    "entries": lambda entries: {from_data(key): from_data(item) for key, item in entries},
+    "function": lambda name: lend(getattr(torch, name), calls=_CALLS),
+    "lent": LentLater,
+}
 
 
 def _numbers(nested: Any) -> Any:

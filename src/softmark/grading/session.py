@@ -33,7 +33,7 @@ from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, Stude
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import Capture, StudentProcess, packed
 from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, UsedDevice
-from softmark.verdict.callee import Lent
+from softmark.verdict.callee import Lent, Work
 from softmark.verdict.context import Packing
 
 _STARTS = 3  # attempts to start a process before it is the grader's fault
@@ -88,6 +88,7 @@ class StudentSession:
         self.wrong = WrongAnswers()
         self._unloadable: StudentFailure | None = None
         self._printed = Capture(self._limits.output_bytes), Capture(self._limits.output_bytes)
+        self._asked_by_stand_ins = 0
         self.cpu_seconds = 0.0
         self.left_behind = 0
 
@@ -141,6 +142,12 @@ class StudentSession:
 
     def close(self) -> None:
         self.renew()
+
+    def work(self) -> Work:
+        """Return the work of the present process and of all that it has started; none if there is no process."""
+        process = self._process
+        seconds = process.cpu_seconds_of_all() if process is not None and process.alive else 0.0
+        return Work(seconds, self._asked_by_stand_ins)
 
     def printed(self) -> tuple[str, str]:
         """Return the beginning and the end of the code's output to stdout and to stderr, from all of its processes."""
@@ -233,6 +240,7 @@ class StudentSession:
                 return lending.answer(ask, number)
             if self.answering is None:
                 raise failure_texts.malformed("it asks, and has no stand-ins")
+            self._asked_by_stand_ins += 1
             return self.answering.answer(ask, number)
         except StudentFailure:
             process.close()

@@ -27,7 +27,7 @@ from softmark.sandbox.failures import StudentFailure
 from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.sandbox.wire.protocol import Call, CallResult, ComputedResult, CountResult, How, PullbackResult
 from softmark.sandbox.worker.forbidden import UNSEEN
-from softmark.verdict.callee import Answer, Gradients, Lent, OpCount
+from softmark.verdict.callee import Answer, Gradients, Lent, OpCount, Work
 from softmark.verdict.context import current_test
 from softmark.verdict.values import shape, size_of
 
@@ -110,6 +110,9 @@ class StudentFunction:
 
     def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return _real_meta(self._ask(CallResult, "on_meta", args, kwargs).value)
+
+    def work(self) -> Work:
+        return self._session.work()
 
     def _ask(
         self,

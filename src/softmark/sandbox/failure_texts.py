@@ -284,7 +284,11 @@ _KINDS = (  # the worker's first words, the name of the kind, what to return ins
     ("a value nested too deeply", "a value nested too deeply", "return a tensor, or a list of tensors"),
     ("an int of more than", "an int of thousands of digits", "return a number of ordinary size"),
     ("a str with a lone surrogate", "a str with half a character in it", "return a str of whole characters"),
-    ("a dict with a key of", "a dict with a key that is neither a str nor an int", "use str or int as keys"),
+    (
+        "a dict with a key of",
+        "a dict with a key that is neither str, int or bytes nor a tuple of texts or bytes",
+        "use str, int or bytes as keys, or tuples of texts or bytes",
+    ),
     (
         f"more than {MAX_ITEMS} items",
         f"more than {MAX_ITEMS:,} items in lists and dicts",

@@ -105,6 +105,11 @@ class ForkedWorker(StudentProcess):
             return self._ended.cpu_seconds
         return procfs.process_cpu(self.pid) + self._cpu_of_others
 
+    def cpu_seconds_of_all(self) -> float:
+        if self._ended is None:
+            self.usage()
+        return self.cpu_seconds()
+
     def printed(self) -> tuple[str, str]:
         return self._out.text(), self._err.text()
 

@@ -150,6 +150,10 @@ class StudentProcess(ABC):
     def cpu_seconds(self) -> float:
         """Return the processor time that the process has used so far."""
 
+    def cpu_seconds_of_all(self) -> float:
+        """Return the processor time that the process has used so far, with all processes that it has started."""
+        return self.cpu_seconds()
+
     @abstractmethod
     def printed(self) -> tuple[str, str]:
         """Return the beginning and the end of the output so far, to stdout and to stderr."""

@@ -18,7 +18,7 @@ from softmark.verdict.call_properties import (
     uses_weights,
     works_on_meta,
 )
-from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule, lend
+from softmark.verdict.callee import Answer, Gradients, OpCount, StudentCallable, StudentModule, Work, lend
 from softmark.verdict.context import Check, TestContext, activate, current_test
 from softmark.verdict.draw import causal_mask, draw, draw_integers, padding_mask, random_mask, to_float32
 from softmark.verdict.draw_text import draw_documents, draw_text
@@ -51,6 +51,7 @@ from softmark.verdict.properties import (
     repeatable,
     rows_sum_to_one,
 )
+from softmark.verdict.work import work_grows_like
 
 __all__ = [
     "Answer",
@@ -72,6 +73,7 @@ __all__ = [
     "StudentModule",
     "TestContext",
     "Verdict",
+    "Work",
     "activate",
     "agree",
     "agree_at_extremes",
@@ -109,5 +111,6 @@ __all__ = [
     "well_behaved",
     "within_limit",
     "without_values",
+    "work_grows_like",
     "works_on_meta",
 ]

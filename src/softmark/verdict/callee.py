@@ -39,6 +39,14 @@ class OpCount:
     by_name: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The processor time that a student's processes have used so far, and how many questions stand-ins have asked."""
+
+    seconds: float
+    stand_ins: int = 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lent:
     """A function of a test's that a student's function gets as an argument, and may call so often in one call."""
@@ -81,6 +89,10 @@ class StudentCallable(Protocol):
     def count_ops(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> OpCount: ...
 
     def on_meta(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
+
+    def work(self) -> Work:
+        """Return the work of the student's processes up to now."""
+        ...
 
 
 class StudentModule(StudentCallable, Protocol):

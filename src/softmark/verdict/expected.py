@@ -316,7 +316,7 @@ def _digest(inputs: Any) -> bytes | None:
             digest.update(leaf.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
         elif isinstance(leaf, np.ndarray):
             digest.update(f"{leaf.dtype}{leaf.shape}".encode() + leaf.tobytes())
-        elif leaf is None or type(leaf) in (bool, int, float, complex, str, torch.dtype):
+        elif leaf is None or type(leaf) in (bool, int, float, complex, str, bytes, torch.dtype):
             digest.update(f"{type(leaf).__name__}{leaf!r}".encode())
         elif isinstance(leaf, Lent) and type(leaf.function) is FunctionType and not leaf.function.__closure__:
             # What is kept holds its inputs, so no other function gets the same id meanwhile.

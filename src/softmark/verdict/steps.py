@@ -42,7 +42,7 @@ def _is_copied_whole(leaf: tuple[Path, Any]) -> bool:
     value = leaf[1]
     if isinstance(value, torch.Tensor):
         return not value.requires_grad
-    return value is None or type(value) in (bool, int, float, complex, str) or isinstance(value, Lent)
+    return value is None or type(value) in (bool, int, float, complex, str, bytes) or isinstance(value, Lent)
 
 
 def _ends_test(frame: FrameType | None, body: CodeType) -> bool:

@@ -26,7 +26,8 @@ and its children are the tokens that follow. Tokens do not nest, so the msgpack 
     ["complex", re, im]             a complex
     ["bytes", n]                    bytes: the next n bytes of data
     ["list", n], ["tuple", n]       n values follow
-    ["dict", n]                     n times a key (int or str token, none twice) and a value follow, in order
+    ["dict", n]                     n times a key (none twice) and a value follow, in order; a key is an int, a str,
+                                    bytes, or a tuple that holds nothing but str and bytes
     ["array", dtype, shape]         an ndarray: dtype of NUMPY_DTYPES, prod(shape) * itemsize bytes in C order
     ["tensor", dtype, shape, grad]  a tensor: dtype of TORCH_DTYPES; grad says whether it requires grad
     ["handle", …], ["raised", …], ["meta", …]          Handle, Raised and Meta, field by field
@@ -40,8 +41,8 @@ tensor that arrives owns its memory and may be written. In bool data every byte 
 **Caps** (class Caps) hold on both ends: bytes, depth, items, arrays, bytes of text, bits of an int. Sizes are
 computed from shapes in Python's integers before memory is touched: to refuse an expanded tensor of 10^12
 elements costs nothing. An answer has narrower bounds: the trusted side derives them from the expected answer
-(student_process.py), and reads no byte of a larger one. Ints beyond 64 bits cannot be dict keys, because their
-hashes can be made to collide.
+(student_process.py), and reads no byte of a larger one. Ints beyond 64 bits, and tuples with numbers in them,
+cannot be dict keys, because their hashes can be made to collide.
 
 **Errors.** pack() raises Unsupported: a sentence naming the type and its place ("item 0" is the first, as in
 Python). Text with a lone surrogate is refused too, because to replace it would change the answer; text that

@@ -14,6 +14,10 @@ def utf8_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
+def _short(key: object) -> str:
+    return repr(key[:40] if isinstance(key, str | bytes) else key)[:100]
+
+
 class Packer:
     """Walks one value and collects its tokens and their memory."""
 
@@ -82,18 +86,26 @@ class Packer:
         pairs = list(value.items())
         self.tokens.append(values.DictToken(len(pairs)))
         for key, child in pairs:
-            if type(key) is str:
-                self.text(key, depth)
-            elif type(key) is int and -(2**63) <= key < 2**64:
-                self.tokens.append(key)
-            else:
-                what = "an int beyond 64 bits" if type(key) is int else f"type {values.class_name(type(key))}"
-                raise Unsupported(f"a dict with a key of {what} cannot be sent; use str or int keys")
+            self._key(key, depth)
             try:
                 self.put(child, depth + 1)
             except Unsupported as refused:
-                refused.path.insert(0, f"key {key[:40] if type(key) is str else key!r} of the dict")
+                refused.path.insert(0, f"key {_short(key)} of the dict")
                 raise
+
+    def _key(self, key: object, depth: int) -> None:
+        if type(key) is str:
+            self.text(key, depth)
+        elif type(key) is bytes:
+            self.raw(key, depth)
+        elif type(key) is int and -(2**63) <= key < 2**64:
+            self.tokens.append(key)
+        elif type(key) is tuple and all(type(part) is str or type(part) is bytes for part in key):
+            self.sequence(key, depth + 1)
+        else:
+            what = "an int beyond 64 bits" if type(key) is int else f"type {values.class_name(type(key))}"
+            why = "; use str, int or bytes keys, or tuples of texts or bytes"
+            raise Unsupported(f"a dict with a key of {what} cannot be sent{why}")
 
     def array(self, value: values.Array, _depth: int) -> None:
         self._count_array()

@@ -59,16 +59,32 @@ class Unpacker:
             raise WireError(f"an int of {value.bit_length()} bits, allowed are {self._caps.int_bits}")
         return value
 
-    def _dict(self, token: values.DictToken, depth: int) -> dict[str | int, Value]:
-        result: dict[str | int, Value] = {}
+    def _dict(self, token: values.DictToken, depth: int) -> dict[values.DictKey, Value]:
+        result: dict[values.DictKey, Value] = {}
         for _ in self._children(token.count, depth):
-            key = next(self._tokens, _END)
-            if type(key) is not str and type(key) is not int:
-                raise WireError("a dict has a key that is neither str nor int")
+            key = self._key(depth + 1)
             if key in result:
                 raise WireError("a dict has a key twice")
             result[key] = self._take(depth + 1)
         return result
+
+    def _key(self, depth: int) -> values.DictKey:
+        token = next(self._tokens, _END)
+        if type(token) is str or type(token) is int:
+            return token
+        if isinstance(token, values.BytesToken):
+            return bytes(self._claim((token.size,), 1))
+        if isinstance(token, values.TupleToken):
+            return tuple([self._part_of_key() for _ in self._children(token.count, depth)])
+        raise WireError("a dict has a key that is no str, int or bytes, and no tuple")
+
+    def _part_of_key(self) -> str | bytes:
+        token = next(self._tokens, _END)
+        if type(token) is str:
+            return token
+        if isinstance(token, values.BytesToken):
+            return bytes(self._claim((token.size,), 1))
+        raise WireError("a dict has a tuple as a key that holds more than texts and bytes")
 
     def _array(self, token: values.ArrayToken) -> values.Array:
         dtype = values.NUMPY_DTYPES.get(token.dtype)

@@ -160,7 +160,10 @@ Token: TypeAlias = (
 )  # fmt: skip
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 _Plain: TypeAlias = bool | int | float | complex | str | bytes | Handle | Raised | Meta | None
-_Containers: TypeAlias = list["Value"] | tuple["Value", ...] | dict[str | int, "Value"]
+DictKey: TypeAlias = str | int | bytes | tuple[str | bytes, ...]
+"""A key of a dictionary. A tuple holds no numbers, because whoever chooses them can make tuples with equal hashes, and
+a dictionary with many of these keeps the receiver busy."""
+_Containers: TypeAlias = list["Value"] | tuple["Value", ...] | dict[DictKey, "Value"]
 Value: TypeAlias = _Plain | _Containers | Array | torch.Tensor
 
 _REAL = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")

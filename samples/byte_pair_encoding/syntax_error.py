@@ -1,0 +1,4 @@
+"""A sample submission: a colon is missing."""
+
+def pieces(text)
+    return text.split()
