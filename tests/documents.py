@@ -31,6 +31,7 @@ from softmark.feedback.terminal import show
 from softmark.grading.author_files import load_mistakes
 from softmark.records.result import Result
 from softmark.records.verdict import Picture
+from tests import text_failures
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -140,6 +141,7 @@ def documents() -> dict[Path, str]:
             made[PICTURES / f"{name}-matrix.svg"] = standalone(drawing)
             page += ["", f"![Expected, got, difference](pictures/{name}-matrix.svg)"]
             break
+    page.append(text_failures.table(ROOT))
     made[DOCS / "commands.md"] = write_commands()
     made[DOCS / "feedback.md"] = "\n".join(page) + "\n"
     return made

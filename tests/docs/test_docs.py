@@ -155,3 +155,8 @@ class TestGenerated:
     def test_shows_twenty_failures(self) -> None:
         """The page of feedback has a picture for each of twenty failures."""
         assert (DOCS / "feedback.md").read_text().count("![In the terminal]") == 20
+
+    def test_tells_twenty_failures_of_texts(self) -> None:
+        """Below them is a table of twenty failures whose answers are texts, lists and dictionaries."""
+        rows = re.findall(r"^\| (.+) \| (.+) \|$", (DOCS / "feedback.md").read_text(), re.MULTILINE)
+        assert len(dict(rows[1:])) == len(dict(map(reversed, rows[1:]))) == 20

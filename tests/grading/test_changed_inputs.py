@@ -126,7 +126,7 @@ class TestPart:
     def test_reads_which_input_it_was(self, course: Path, place: Sandbox) -> None:
         [result] = grade(course, place, submission(UNDER["a batch"]))
         [verdict] = named(result, "test_one").verdicts
-        assert verdict.fact == "changes its input in place: `x`, of shape (3, 5) and dtype float64"
+        assert verdict.fact == "changes its input in place: `x`, of shape (3, 5) and dtype float64; make a new one"
         assert named(result, "test_one").score == 1  # one of its two cases
 
     def test_that_lost_marks_where_it_was_seen_pays_no_more(self, course: Path, place: Sandbox) -> None:

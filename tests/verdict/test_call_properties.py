@@ -73,7 +73,7 @@ class TestLeavesInputs:
         """The changed argument is named."""
         verdict = failure(leaves_inputs, InProcess(lambda x, y: y.mul_(2) + x), *draw("n", "n", n=3))
         assert verdict.category is Category.INPUT_CHANGED
-        assert verdict.fact == "changes its input in place: argument 2"
+        assert verdict.fact == "changes its input in place: argument 2; make a new one"
         assert case.checks[-1].category is Category.INPUT_CHANGED
 
 

@@ -60,8 +60,10 @@ FACTS: list[tuple[Any, Any, str, str]] = [
     (["the", "cat"], [b"the", b"cat"], "the entry at index 0 is a text, expected bytes: encode the texts as UTF-8", ""),
     ([4.0, 9.0, 5.0, 7.0], IDS, "the entry at index 0 is a float, expected an int", ""),
     ([True, 9, 5, 7], IDS, "the entry at index 0 is a bool, expected an int", ""),
-    ("the cat", WORDS, "returned a text, expected a list", ""),
-    (NUMBERS, WORDS, "returned a tensor, expected a list", ""),
+    ("the cat", WORDS, "returned a text, expected a list: leave its entries apart, do not join them", ""),
+    (NUMBERS, WORDS, "returned a tensor, expected a list: `.tolist()` makes one of it", ""),
+    (None, WORDS, "returned None, expected a list: does every path through the function end with `return`?", ""),
+    (WORDS, "the cat", "returned a list, expected a text: join its entries to one text", ""),
     # dictionaries
     ({"the": 2, "cat": 1}, COUNTS, "1 entry is missing", "missing: 'sat'"),
     ({**COUNTS, "on": 1, "mat": 1}, COUNTS, "2 entries are too many", "too many: 'on', 'mat'"),
@@ -72,7 +74,7 @@ FACTS: list[tuple[Any, Any, str, str]] = [
     ({0: "a", 1: "b"}, {4: "a", 5: "b"}, "2 entries are missing, 2 entries are too many: each key is 4 too small", ""),
     ({0: "a", 1: "b"}, {"a": 0, "b": 1},
      "2 entries are missing, 2 entries are too many: keys and values are exchanged", ""),
-    (["the"], COUNTS, "returned a list, expected a dictionary", ""),
+    (["the"], COUNTS, "returned a list, expected a dictionary: the handout says what its keys are", ""),
     # texts and bytes
     ("the cat sat", "the cat sat on", "the text is too short: the last 3 characters are missing",
      "at index 11: got “the·cat·sat”, expected “the·cat·sat·on”"),

@@ -35,7 +35,7 @@ _TABLE: dict[str, tuple[int, str]] = {
     "operator": (2, "check the operators at `{}`."),
     "operator before a variable": (4, "check the operators at `{}`."),
     "brackets": (2, "check the brackets at `{}`: what is computed first?"),
-    "in place": (1, "`{}` changes a tensor in place."),
+    "in place": (1, "`{}` changes a value in place."),
     "slice": (2, "check the slice `{}`: where does it begin and end?"),
     "index": (2, "check the index at `{}`."),
     "index too many": (1, "check `{}`: is an index needed here?"),

@@ -28,6 +28,7 @@ _DEBUGGER = re.compile(r"\b(?:breakpoint|set_trace|embed|post_mortem)\s*\(")
 _PATH = re.compile(r": '([^']{1,200})'(?: -> '[^']*')?$")
 _TEXT = re.compile(r"""['"]([^'"]{1,200})['"]""")
 _WRITES = re.compile(r"""\.(?:save|mkdir|write_\w+|to_\w+|savefig|touch)\(|makedirs|mkdir|['"][wax]\+?[bt]?\+?['"]""")
+_LOOKS_UP = re.compile(r"\w\[\s*[A-Za-z_][\w.]*\s*\]")
 _READS = re.compile(r"load\w*\(|read\w*\(")
 _NO_PERMISSION = ("PermissionError", "OSError")
 _NOT_A_FILE = ("FileNotFoundError", "NotADirectoryError", "IsADirectoryError", *_NO_PERMISSION)
@@ -166,6 +167,13 @@ def _module(scene: Scene) -> Advice | None:
     return None if said is None else Advice(*said)
 
 
+def _key(scene: Scene) -> str | None:
+    """Return the advice on a key that a dictionary lacks. A key that the line writes down is told by the message."""
+    if scene.raised.cls != "KeyError" or not _LOOKS_UP.search(scene.line):
+        return None
+    return "looks up a key that the dictionary does not have: ask with `in` first, or use its `.get`"
+
+
 def _compiler(scene: Scene) -> str | None:
     if not scene.passed("torch._dynamo", "torch._inductor") or not scene.handed.has_word("compile"):
         return None
@@ -243,6 +251,6 @@ def _top_level(scene: Scene) -> str | None:
 
 
 _CAUSES: tuple[Callable[[Scene], Advice | str | None], ...] = (
-    *(_unreadable, _debugger, _keyboard, _name, _module, _compiler, _workers, _processes, _programs, _network),
+    *(_unreadable, _debugger, _keyboard, _name, _module, _key, _compiler, _workers, _processes, _programs, _network),
     *(_version, _file, _command_line, _top_level),
 )

@@ -49,7 +49,7 @@ def charge_changes(homework: Homework, number: str, runs: Sequence[CaseRun]) -> 
     for run in saw:
         first = _seen(run, part.roots)
         if run.spec is cheapest and first is not None:
-            fact = f"changes its input in place: {first.words}"
+            fact = f"changes its input in place: {first.words}; make a new one"
             run.charge(Failed(Verdict(Category.INPUT_CHANGED, fact, staff=f"in a call of {first.function}")))
 
 

@@ -26,7 +26,9 @@ def leaves_inputs(got: StudentCallable, *args: Any, **kwargs: Any) -> None:
     """Raise `Failed` if the call modifies an input."""
     changed = got.call(args, kwargs).changed
     if changed:
-        fail(got, Category.INPUT_CHANGED, named(got, f"changes its input in place: {', '.join(changed)}"))
+        fail(
+            got, Category.INPUT_CHANGED, named(got, f"changes its input in place: {', '.join(changed)}; make a new one")
+        )
     record(got, False)
 
 

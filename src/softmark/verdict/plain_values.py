@@ -111,7 +111,22 @@ def _described(got: Any, want: Any, at: str) -> Verdict:
 
 def _of_type(got: Any, want: Any, at: str) -> Verdict:
     fact = f"{at}{'' if at else 'returned '}{words.kind_of(got)}, expected {words.kind_of(want)}"
-    return Verdict(category=Category.TYPE, fact=fact + _encoded(got, want))
+    return Verdict(category=Category.TYPE, fact=fact + (_encoded(got, want) or _next_step(got, want, at)))
+
+
+def _next_step(got: Any, want: Any, at: str) -> str:
+    """Return a clause that says how to make a value of the right kind of this one; empty if that is not clear."""
+    if got is None and not at:
+        return ": does every path through the function end with `return`?"
+    if isinstance(want, list) and isinstance(got, torch.Tensor | np.ndarray):
+        return ": `.tolist()` makes one of it"
+    if isinstance(want, list) and isinstance(got, str):
+        return ": leave its entries apart, do not join them"
+    if isinstance(want, str) and isinstance(got, list | tuple):
+        return ": join its entries to one text"
+    if isinstance(want, dict) and isinstance(got, list | tuple):
+        return ": the handout says what its keys are"
+    return ""
 
 
 def _encoded(got: Any, want: Any) -> str:
