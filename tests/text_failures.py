@@ -40,7 +40,9 @@ FAILURES = (
     TextFailure("One text for a list", signature="tokens(text)", body=TOKENS.format('" ".join(', ")")),
     TextFailure("An iterator", signature="tokens(text)", body=TOKENS.format("iter(", ")")),
     TextFailure("A set", signature="tokens(text)", body=TOKENS.format("set(", ")")),
-    TextFailure("The order is turned round", signature="tokens(text)", body=TOKENS.format("", "[::-1]")),
+    TextFailure("The order is turned round", signature="char_ngrams(word, n)",
+                body="found = []\nfor i in range(len(word) - n + 1):\n    found.insert(0, word[i : i + n])\n"
+                "return found"),
     TextFailure("No `return`", signature="tokens(text)", body=TOKENS.format("", "").removeprefix("return ")),
     TextFailure("The last n-gram is missing", mistake="ngrams: len(tokens) - n + 1 → len(tokens) - n"),
     TextFailure("The list that was given is changed", signature="ngrams(tokens, n)",
