@@ -38,13 +38,12 @@ def draw_texts(size, batch=(2,), T=7):
     return ids
 
 
-def loaded(module, weights):
-    """Return the module with these weights, in their dtype. A student's module takes the dtype by itself."""
-    if isinstance(module, torch.nn.Module):
-        module.load_state_dict(weights, assign=True)
-    else:
-        module.load_state_dict(weights)
-    return module
+def loaded(network, weights):
+    """Return the network with these weights, in their dtype. A student's network takes the dtype by itself."""
+    if isinstance(network, torch.nn.Module):
+        network.to(weights["hidden.bias"].dtype)
+    network.load_state_dict(weights)
+    return network
 
 
 def pair(student, sizes, dtype=torch.float64):
