@@ -1,6 +1,7 @@
 """Hidden tests of part 4, training: dropout between the layers, and the gradients."""
 
 import pytest
+import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.recurrent.dropping import in_words, what_is_dropped
@@ -13,6 +14,7 @@ from softmark import (
     agree_in_turn,
     draw,
     gradients_agree,
+    keeps_dtype,
     leaves_inputs,
     repeatable,
     to_float32,
@@ -90,6 +92,10 @@ def test_module_gradients(student):
     for inputs in ((x.float(), h0.float()), (x.float(),)):
         for check in (leaves_inputs, repeatable, works_on_meta):
             check(own, *inputs)
+    for sizes, options in SEVERAL:
+        module = student.RNN(*sizes, **options)
+        module.load_state_dict(to_float32(draw_weights(sizes, options)))
+        keeps_dtype(module, *module_inputs(sizes, options, t=3, n=2), dtypes=(torch.float32,))
 
 
 @number("4.9")
