@@ -68,7 +68,7 @@ SENTENCES = {
     "whether units drop different entries": "all units drop together; each entry is drawn by itself",
     "whether steps drop different entries": "all time steps drop the same entries; each entry is drawn by itself",
 }
-"""What a student reads if an entry of the description is wrong, the first thing to mend first."""
+"""The sentence for a student if an entry of the description is wrong. The first one is to be mended first."""
 
 
 def in_words(seen, expected):

@@ -22,7 +22,7 @@ def draw_word_ids(size, T):
 @visibility("after_published")
 @pytest.mark.parametrize(("T", "size"), SIZES)
 def test_counts(student, T, size):
-    """How often each word occurs in one text without reserved ids."""
+    """The counts of the words of one text without reserved ids."""
     agree(student.bag_of_words, ref.bag_of_words, draw_word_ids(size, T), size)
 
 
@@ -31,7 +31,7 @@ def test_counts(student, T, size):
 @visibility("after_published")
 @pytest.mark.parametrize(("T", "size"), SIZES)
 def test_binary(student, T, size):
-    """Whether each word occurs in one text without reserved ids, however often."""
+    """The presence of the words of one text without reserved ids: 1, however often a word occurs."""
     agree(student.bag_of_words, ref.bag_of_words, draw_word_ids(size, T), size, binary=True)
 
 

@@ -117,12 +117,12 @@ class OwnWork:
     def _chosen(self, handout: Handout) -> tuple[Path, tuple[str, ...]]:
         """Return the file that is checked, and a note if another one was begun, too."""
         from softmark.intake import contents, places
-        from softmark.intake.choose import Written, further_on
+        from softmark.intake.choose import SavedFile, further_on
 
         if len(self.files) == 1:
             return self.files[0], ()
         python, notebook = (
-            Written(places.read(file, places.LARGEST_NOTEBOOK), file.stat().st_mtime) for file in self.files
+            SavedFile(places.read(file, places.LARGEST_NOTEBOOK), file.stat().st_mtime) for file in self.files
         )
         is_notebook, why = further_on(python, notebook, handout.as_homework(self.folder, {}))
         better, other = self.files[::-1] if is_notebook else self.files

@@ -119,21 +119,21 @@ def _one_of(candidates: Sequence[File], homework: Homework) -> GradedFile:
 
 
 def _further_on(python: GradedFile, notebook: GradedFile, homework: Homework) -> GradedFile:
-    first, second = (Written(main.content, main.found.item.modified) for main in (python, notebook))
+    first, second = (SavedFile(main.content, main.found.item.modified) for main in (python, notebook))
     is_notebook, why = further_on(first, second, homework)
     better, other = (notebook, python) if is_notebook else (python, notebook)
     note = f"`{better.found.shown}` was graded, not `{other.found.shown}`: {why}"
     return replace(better, notes=(*better.notes, note), told=(other.found,))
 
 
-class Written(NamedTuple):
+class SavedFile(NamedTuple):
     """The content of a file, and when it was saved."""
 
     content: bytes
     modified: float
 
 
-def further_on(python: Written, notebook: Written, homework: Homework) -> tuple[bool, str]:
+def further_on(python: SavedFile, notebook: SavedFile, homework: Homework) -> tuple[bool, str]:
     """Return whether the notebook has more of the work than the Python file, and why the better one is that."""
     both = (python, notebook)
     names = [defined(one.content, homework.wanted) for one in both]
