@@ -87,7 +87,7 @@ PLANTED = {
         ("1", "text.lower())", "text)", "You keep capital letters."),
         ("1", "len(tokens) - n + 1", "len(tokens) - n", "Your last n-gram is missing."),
         ("2", "{word: RESERVED + rank", "{word: rank", "Your ids begin at 0"),
-        ("2", "counts.update(tokens(document))", "counts.update(set(tokens(document)))", "You count documents"),
+        ("2", "update(tokens(document))", "update(dict.fromkeys(tokens(document)).keys())", "You count documents"),
         ("3", "vocabulary.get(word, UNK)", "vocabulary.get(word, PAD)", "Unknown words become PAD"),
         ("3", "ids + [PAD] * (length - len(ids))", "[PAD] * (length - len(ids)) + ids", "You pad on the left."),
         ("4", "counts.clamp(max=1) ", "counts ", "You count, although `binary` asks"),
