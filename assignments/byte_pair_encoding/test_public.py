@@ -9,7 +9,7 @@ from gradescope_utils.autograder_utils.decorators import number
 
 from softmark import agree, leaves_inputs
 
-TEXT = "ein Text\n\n  mit  _Zeichen_ 123 und naïven Wörtern: aaa aaaa 猫!"
+TEXT = "a text\n\n  with  _signs_ 123 and naïve words: aaa aaaa 猫!"
 SPECIALS = ["<a>", "<a><a>"]
 
 
@@ -147,5 +147,5 @@ def test_fast_train(student, example, name):
 @number("7.2")
 def test_fast_train_of_runs(student):
     """Runs of equal letters, ties, and texts that are too short."""
-    for text in ("", "aaaa", "aaa aaaa aaaaa aaaaaa", "ba cd ab dc cd ba", TEXT):
+    for text in ("", "aaaa", "aaa aaaa aaaaa aaaaaa", "bc cd ac dc cd bc", TEXT):
         agree(student.fast_train(text, 266, SPECIALS), student.train(text, 266, SPECIALS))

@@ -6,7 +6,7 @@ from softmark import example
 SPECIALS = ["<s>", "<", "<s>!", "$$"]
 TEXT = "a hat, a rat: that hat!  at 10 o'clock\n'the cat' sat at 101"
 RUNS = "aaa baaaa aa ab aaab"
-TIES = "ba cd ab dc cd ba"
+TIES = "bc cd ac dc cd bc"
 UMLAUTS = "tür für tür 猫猫"
 WORDS = [([b"t", b"h", b"e"], 3), ([b"t", b"h", b"a", b"t"], 2), ([b"a", b"a", b"a"], 4), ([b"x"], 9)]
 RANKED = [(b"da", b"a"), (b"d", b"a"), (b"dd", b"ab"), (b"d", b"d"), (b"a", b"b")]

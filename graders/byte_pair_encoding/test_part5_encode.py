@@ -65,6 +65,8 @@ def test_encode_specials(student, specials):
 @visibility("after_published")
 def test_encode_any_text(student):
     """Every text has ids: other alphabets, characters that training has not seen, an empty text, a single character."""
+    whole = learned("日本語 " * 4, 20)  # more merges than characters
+    agree(student.encode, ref.encode, "日本語 日本語", whole, [])
     known = learned("é é naïve 日本 日本語 " + draw_text(40), 25)
     for text in ("", "a", "é", "日本", "😀", " ", "\n", "naïve 日本語 naïve\n", draw_text(15)):
         agree(student.encode, ref.encode, text, known, [])

@@ -20,7 +20,7 @@ SPECIALS = ["<|end|>", "<|pad|>"]
 PAPER = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 """The words of Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword Units"."""
 TEXTS = [
-    "The low lowlands are lower, and the newest is the widest of 120 new ones!\n\n  Ende gut.",
+    "The low lowlands are lower, and the newest is the widest of 120 new ones!\n\n  All is well.",
     "naïve Bäume: größer, größte; 日本語 日本 😀😀 x_1 = 3.5  \t\n",
     "aaaa aaa aa a aaaaa aaaaaaab",
 ]
