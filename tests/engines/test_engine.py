@@ -341,6 +341,20 @@ class TestRefusals:
         why = refusal(write_course(tmp_path, HIDDEN.replace("test_two", "test_one"), points=[2, 2, 2]), place)
         assert re.fullmatch(r"graders/tiny/test_hidden\.py:17: there is already a test named test_one in line 10", why)
 
+    def test_a_name_in_two_files(self, place: Sandbox, tmp_path: Path) -> None:
+        """Two tests of one name, of which the result could hold only one."""
+        root = write_course(tmp_path, HIDDEN, points=[2, 2, 2])
+        folder = root / "graders/tiny"
+        head, first, others = (folder / "test_hidden.py").read_text().partition('@number("1")')
+        second = head + (first + others).replace('@number("', '@number("3.').replace("test_two", "test_other")
+        (folder / "test_more.py").write_text(second.replace("test_three", "test_last"))
+        why = refusal(root, place)
+        said = (
+            "there is already a test named test_one, in graders/tiny/test_hidden.py: give each test a name of its own"
+        )
+        assert why.endswith(said)
+        assert why.startswith("graders/tiny/test_more.py:")
+
     def test_no_docstring(self, place: Sandbox, tmp_path: Path) -> None:
         """A test without the title that a student sees."""
         why = refusal(write_course(tmp_path, HIDDEN.replace('"""Two."""', "pass"), points=[2, 2, 2]), place)

@@ -188,10 +188,15 @@ def _leaderboard(declared: Declaration) -> Column | None:
 
 
 def check_unique(specs: Sequence[TestSpec]) -> None:
-    """Raise ConfigError if two tests have the same number, or fill the same column of the leaderboard."""
+    """Raise ConfigError if two tests have the same name or number, or fill the same column of the leaderboard."""
+    names: dict[str, TestSpec] = {}
     numbers: dict[str, TestSpec] = {}
     columns: dict[str, TestSpec] = {}
     for spec in specs:
+        earlier = names.setdefault(spec.name, spec)
+        if earlier is not spec:
+            problem = f"there is already a test named {spec.name}, in {earlier.file}: give each test a name of its own"
+            raise ConfigError(spec.file, spec.line, problem)
         earlier = numbers.setdefault(spec.number, spec)
         if earlier is not spec:
             problem = f"{spec.name} has the number {spec.number!r}, as has {earlier.name} in line {earlier.line}"

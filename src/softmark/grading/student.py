@@ -7,9 +7,8 @@ failure of the student's code arrives as `Failed` with a verdict, so a test neve
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -20,6 +19,7 @@ from softmark.course.reference import as_called
 from softmark.grading.advice import advised
 from softmark.grading.changed_inputs import by_name, note_changed
 from softmark.grading.session import NotLoadable, StudentSession
+from softmark.grading.weight_names import superfluous, weights_problem
 from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Code, CodeLine, Failed, Verdict
 from softmark.sandbox.failure_texts import NOT_AS_NAMED, known_class
@@ -29,7 +29,7 @@ from softmark.sandbox.wire.protocol import Call, CallResult, ComputedResult, Cou
 from softmark.sandbox.worker.forbidden import UNSEEN
 from softmark.verdict.callee import Answer, Gradients, Lent, OpCount, Work
 from softmark.verdict.context import current_test
-from softmark.verdict.values import shape, size_of
+from softmark.verdict.values import size_of
 
 _AnyResult = TypeVar("_AnyResult", bound=CallResult)
 
@@ -196,7 +196,7 @@ class StudentObject(StudentFunction):
         Entries that only the module has keep their values. `has_entries` checks that there are none.
         """
         own = self._weights("state_dict", expected_bytes=size_of(dict(state)))
-        problem = _weights_problem(state, own, self._session)
+        problem = weights_problem(state, own, self._session.handed)
         if problem:
             raise Failed(Verdict(Category.ERROR, f"{self.name}: {problem}"))
         self._weights("state_dict", dict(state))
@@ -204,10 +204,10 @@ class StudentObject(StudentFunction):
     def has_entries(self, expected: Mapping[str, torch.Tensor]) -> None:
         """Raise Failed unless the state_dict has these names and shapes and no others."""
         own = self._weights("state_dict", expected_bytes=size_of(dict(expected)))
-        problem = _weights_problem(expected, own, self._session)
+        problem = weights_problem(expected, own, self._session.handed)
         unexpected = [name for name in own if name not in expected]
         if not problem and unexpected:
-            problem = _unnamed(unexpected, self.parameters(), self._session.handed)
+            problem = superfluous(unexpected, self.parameters(), self._session.handed)
         if problem:
             raise Failed(Verdict(Category.ERROR, f"{self.name}: {problem}"))
 
@@ -311,46 +311,3 @@ def _forbidden(failure: StudentFailure, session: StudentSession) -> str:
 def _is_operator(name: str) -> bool:
     space, _, operator = name.partition("::")
     return operator.isidentifier() and hasattr(getattr(torch.ops, space), operator)
-
-
-def _weights_problem(
-    given: Mapping[str, torch.Tensor], own: Mapping[str, torch.Tensor], session: StudentSession
-) -> str:
-    """Return one sentence about why these weights do not fit this module; empty if they fit."""
-    missing = [name for name in given if name not in own]
-    if missing:
-        handed = session.handed
-        unexpected = [name for name in own if name not in given]
-        sayable = [name for name in unexpected[:1000] if handed.writes(name)]
-        near = difflib.get_close_matches(missing[0], sayable, n=1, cutoff=0.6)
-        misspelt = f"; is your `{near[0]}` meant to be it?" if near else ""
-        instead = _kept_otherwise(missing[0], own, handed) or misspelt
-        return f"it has no parameter named `{missing[0]}`{instead}{_others(missing)}"
-    for name, tensor in given.items():
-        if own[name].shape != tensor.shape:
-            return f"parameter `{name}` has shape {shape(own[name].shape)}, expected {shape(tensor.shape)}"
-    return ""
-
-
-def _unnamed(unexpected: Sequence[str], parameters: Container[str], handed: SubmittedFiles) -> str:
-    """Return a sentence about superfluous entries. It names one only if the submission contains the name."""
-    first = next((name for name in unexpected[:1000] if handed.writes(name)), unexpected[0])
-    called = f" `{first}`" if handed.writes(first) else ""
-    if first in parameters:
-        return f"it has a parameter{called} that the handout does not name{_others(unexpected)}"
-    return (
-        f"its state_dict has an entry{called} that the handout does not name{_others(unexpected)}: "
-        "a buffer is registered with persistent=False"
-    )
-
-
-def _kept_otherwise(name: str, own: Mapping[str, torch.Tensor], handed: SubmittedFiles) -> str:
-    """Return a clause about a missing parameter if the object has something else under its name."""
-    if not handed.keeps(name):
-        return ""
-    is_module = any(key.startswith(f"{name}.") for key in own)
-    return f"; your `{name}` is a module, not an nn.Parameter" if is_module else f"; your `{name}` is no nn.Parameter"
-
-
-def _others(names: Sequence[str]) -> str:
-    return f" (and {len(names) - 1} more)" if len(names) > 1 else ""
