@@ -28,6 +28,8 @@ class ObservedFunction:
         self.thing = scope[owner]
         self.of_class = inspect.isclass(self.thing)
         self.has_modes = self.of_class and issubclass(self.thing, torch.nn.Module)
+        self.objects: dict[int, Any] = {}
+        """The objects that were called, by identity. None of them ends, so no later object has the identity of one."""
         self.method = method or "forward"
         self.call = getattr(self.thing, self.method) if self.of_class else self.thing
         self.signature = inspect.signature(self.call)
@@ -85,6 +87,7 @@ def facts_of(target: ObservedFunction, module: Any, made: dict[str, Any], args: 
     """Return the facts of a call: `sizes` by name, `batch`, `given`, and a word for each thing that is so."""
     bound = target.signature.bind(*((module,) if target.of_class else ()), *args, **kwargs)
     bound.apply_defaults()
+    target.objects[id(module)] = module
     passed = {name: value for name, value in bound.arguments.items() if name != "self"}
     numbers = {name: value for name, value in {**made, **passed}.items() if isinstance(value, int | float | str)}
     tensors = [tensor for value in passed.values() for tensor in tensors_in(value)]
