@@ -23,6 +23,7 @@ from softmark.engines.local import engine_for, slots_for
 from softmark.engines.protocol import Engine, GradingSpec
 from softmark.feedback.escape import log_safe, message, one_line
 from softmark.intake.model import Collection
+from softmark.records.result import Status
 from softmark.report.class_view import ClassSummary, show_class
 from softmark.report.student_folder import is_open_to_others
 
@@ -104,7 +105,7 @@ def _say_how_it_went(
         text = f"the grader failed at {of_how_many}: {log_safe(one_line(message(why)))}"
         console.print(text, markup=False, soft_wrap=True)
     console.print(f"{tally} in {tally.seconds:.1f} s; see {folder}/grades.csv", soft_wrap=True)
-    if summary.faults:
+    if summary.faults + tally.by_status[Status.GRADER_ERROR] > 0:
         return FAULT
     return FINDINGS if collection.doubts or warning else 0
 
