@@ -61,7 +61,8 @@ def work_grows_like(
             record(got, False)
             return
     fact = f"{got.name}: a large question takes more than {room:g} times the processor time of the reference solution, "
-    fact += f"in each of {_ATTEMPTS} measurements: the work grows faster with {what} than it has to"
+    fact += f"in each of {_ATTEMPTS} measurements: the work grows faster with {what} than it has to; "
+    fact += "which step looks at everything again each time?"
     fail(got, Category.PROPERTY, fact)
 
 
