@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from softmark.check.public_tests import EXAMPLES, Handout, read_handout
 from softmark.records.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
+    from softmark.intake.choose import SavedFile
     from softmark.intake.model import SubmittedFiles
     from softmark.records.result import Result
 
@@ -102,34 +104,30 @@ class OwnWork:
         from softmark.intake.model import SubmittedFiles
         from softmark.intake.notebook import with_cells
 
-        file, notes = self._chosen(handout)
-        try:
-            files = {path.name: places.read(path) for path in self._beside(file)}
+        saved = [_saved(file) for file in self.files]
+        file, content, notes = self._chosen(saved, handout)
+        with _checkable(file):
+            files = {path.name: places.read(path) for path in self._beside(file)} | {file.name: content}
+            handed = SubmittedFiles(file.name, files, notes=notes)
             if file.suffix == NOTEBOOK:
-                files[file.name] = places.read(file, places.LARGEST_NOTEBOOK)
-                return with_cells(SubmittedFiles(file.name, files, notes=notes))
-            files[file.name] = places.read(file)
-            contents.check(files[file.name])
-        except places.Refusal as refusal:
-            raise UsageError(f"{file.name} cannot be checked: {refusal}") from None
-        return SubmittedFiles(file.name, files, notes=notes)
+                return with_cells(handed)
+            contents.check(content)
+        return handed
 
-    def _chosen(self, handout: Handout) -> tuple[Path, tuple[str, ...]]:
-        """Return the file that is checked, and a note if another one was begun, too."""
-        from softmark.intake import contents, places
-        from softmark.intake.choose import SavedFile, further_on
+    def _chosen(self, saved: list[SavedFile], handout: Handout) -> tuple[Path, bytes, tuple[str, ...]]:
+        """Return the file that is checked with its content, and a note if another one was begun, too."""
+        from softmark.intake import contents
+        from softmark.intake.choose import further_on
 
-        if len(self.files) == 1:
-            return self.files[0], ()
-        python, notebook = (
-            SavedFile(places.read(file, places.LARGEST_NOTEBOOK), file.stat().st_mtime) for file in self.files
-        )
+        if len(saved) == 1:
+            return self.files[0], saved[0].content, ()
+        python, notebook = saved
         is_notebook, why = further_on(python, notebook, handout.as_homework(self.folder, {}))
-        better, other = self.files[::-1] if is_notebook else self.files
-        left = (python if is_notebook else notebook).content
-        if contents.unfinished(left) >= contents.defined(left, handout.wanted):
-            return better, ()  # the other one is a starter, or nearly so
-        return better, (f"{better.name} was checked, not {other.name}: {why}",)
+        pairs = list(zip(self.files, saved, strict=True))
+        (better, chosen), (other, left) = pairs[::-1] if is_notebook else pairs
+        if contents.unfinished(left.content) >= contents.defined(left.content, handout.wanted):
+            return better, chosen.content, ()  # the other one is a starter, or nearly so
+        return better, chosen.content, (f"{better.name} was checked, not {other.name}: {why}",)
 
     def state(self) -> dict[Path, tuple[int, int]]:
         """Return time and size of each file that matters, without a file that is just being replaced."""
@@ -146,6 +144,26 @@ class OwnWork:
     def _beside(self, file: Path) -> list[Path]:
         files = sorted(file.parent.glob("*.py"))
         return [path for path in files if path.is_file() and not path.name.startswith("test_") and path != file]
+
+
+def _saved(file: Path) -> SavedFile:
+    from softmark.intake import places
+    from softmark.intake.choose import SavedFile
+
+    with _checkable(file):
+        content = places.read(file, places.LARGEST_NOTEBOOK if file.suffix == NOTEBOOK else places.LARGEST)
+        return SavedFile(content, file.stat().st_mtime)
+
+
+@contextmanager
+def _checkable(file: Path) -> Iterator[None]:
+    """Raise UsageError if grading would refuse the file for what happens in this block."""
+    from softmark.intake.places import Refusal
+
+    try:
+        yield
+    except Refusal as refusal:
+        raise UsageError(f"{file.name} cannot be checked: {refusal}") from None
 
 
 def find_work(path: Path | None, homework: str | None) -> OwnWork:

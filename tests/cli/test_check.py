@@ -327,6 +327,12 @@ class TestNotebookFile:
         (folder / NOTEBOOK).write_text("no notebook")
         TestBadUsage.refused(check(folder, NOTEBOOK), f"{NOTEBOOK} cannot be checked: ")
 
+    @pytest.mark.parametrize("name", [FILE, NOTEBOOK])
+    def test_that_is_too_large_is_named(self, name: str, folder: Path) -> None:
+        """Also where it is only one of two files."""
+        (folder / name).write_bytes(b" " * 30_000_001)
+        TestBadUsage.refused(check(folder), f"{name} cannot be checked: the file is larger than ")
+
 
 class TestBadUsage:
     """One sentence with the next step, exit 2, no traceback."""

@@ -135,20 +135,35 @@ class SavedFile(NamedTuple):
 
 def further_on(python: SavedFile, notebook: SavedFile, homework: Homework) -> tuple[bool, str]:
     """Return whether the notebook has more of the work than the Python file, and why the better one is that."""
-    both = (python, notebook)
-    names = [defined(one.content, homework.wanted) for one in both]
-    left = [unfinished(one.content) for one in both]
-    done = [(max(0, all_ - rest), -rest, one.modified) for all_, rest, one in zip(names, left, both, strict=True)]
-    better = int(done[1] > done[0])  # of equals, Python
-    other = 1 - better
-    if names[better] > names[other]:
+    first, second = _state_of(python, homework), _state_of(notebook, homework)
+    is_notebook = second.rank > first.rank  # of equals, Python
+    better, other = (second, first) if is_notebook else (first, second)
+    if better.defined > other.defined:
         asked = len(homework.wanted)
-        why = f"it defines {names[better]} of the {asked} names that are asked for, the other {names[other]}"
-    elif left[better] < left[other]:
+        why = f"it defines {better.defined} of the {asked} names that are asked for, the other {other.defined}"
+    elif better.unfinished < other.unfinished:
         why = "less of it is left as it was in the starter"
     else:
-        why = "it is the newer one" if both[better].modified > both[other].modified else "both define the same names"
-    return bool(better), why
+        why = "it is the newer one" if better.modified > other.modified else "both define the same names"
+    return is_notebook, why
+
+
+@dataclass(frozen=True)
+class _StateOfWork:
+    """The number of names that a file defines, and what speaks for it among two."""
+
+    defined: int
+    unfinished: int
+    modified: float
+
+    @property
+    def rank(self) -> tuple[int, int, float]:
+        """A number for what is done, then less that is left to do, then the later time."""
+        return max(0, self.defined - self.unfinished), -self.unfinished, self.modified
+
+
+def _state_of(saved: SavedFile, homework: Homework) -> _StateOfWork:
+    return _StateOfWork(defined(saved.content, homework.wanted), unfinished(saved.content), saved.modified)
 
 
 def _the_only(candidates: Sequence[File], homework: Homework) -> File | None:
