@@ -70,21 +70,21 @@ class Unpacker:
 
     def _key(self, depth: int) -> values.DictKey:
         token = next(self._tokens, _END)
-        if type(token) is str or type(token) is int:
+        if type(token) is int:
             return token
-        if isinstance(token, values.BytesToken):
-            return bytes(self._claim((token.size,), 1))
         if isinstance(token, values.TupleToken):
-            return tuple([self._part_of_key() for _ in self._children(token.count, depth)])
-        raise WireError("a dict has a key that is no str, int or bytes, and no tuple")
+            otherwise = "a dict has a tuple as a key that holds more than texts and bytes"
+            parts = (next(self._tokens, _END) for _ in self._children(token.count, depth))
+            return tuple([self._text_or_bytes(part, otherwise) for part in parts])
+        return self._text_or_bytes(token, "a dict has a key that is no str, int or bytes, and no tuple")
 
-    def _part_of_key(self) -> str | bytes:
-        token = next(self._tokens, _END)
+    def _text_or_bytes(self, token: object, otherwise: str) -> str | bytes:
+        """Return the text or the bytes of a token; raise WireError with the other words if it is neither."""
         if type(token) is str:
             return token
         if isinstance(token, values.BytesToken):
             return bytes(self._claim((token.size,), 1))
-        raise WireError("a dict has a tuple as a key that holds more than texts and bytes")
+        raise WireError(otherwise)
 
     def _array(self, token: values.ArrayToken) -> values.Array:
         dtype = values.NUMPY_DTYPES.get(token.dtype)
