@@ -1,12 +1,13 @@
 """Draws texts, bytes, lists and dictionaries for calls: pieces of those that hidden tests use, in other orders.
 
-Whether what comes of it fits together, such as ids and their vocabulary, the reference says: a call that it does not
-answer is left out.
+The values may not fit together, such as ids and their vocabulary. A call that the reference does not answer is left
+out.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 from softmark.authoring.facts import Facts
@@ -17,22 +18,23 @@ _STEP = 3
 
 def has_words(form: Any) -> bool:
     """Return whether a form holds bytes, or a text that is no name of an option such as "mean", and no tensor."""
-    return _holds_words(form) and not _holds_tensors(form)
+    values = list(_values(form))
+    return any(map(_is_words, values)) and not any("shape" in value for value in values)
 
 
-def _holds_words(form: Any) -> bool:
+def _values(form: Any) -> Iterator[Facts]:
+    """Yield the form of each value in a form, the outer ones first."""
     if isinstance(form, dict):
-        plain = form.get("plain")
-        if "bytes" in form or (isinstance(plain, str) and not plain.isidentifier()):
-            return True
-        return any(map(_holds_words, form.values()))
-    return isinstance(form, list) and any(map(_holds_words, form))
+        yield form
+        form = list(form.values())
+    if isinstance(form, list):
+        for inner in form:
+            yield from _values(inner)
 
 
-def _holds_tensors(form: Any) -> bool:
-    if isinstance(form, dict):
-        return "shape" in form or any(map(_holds_tensors, form.values()))
-    return isinstance(form, list) and any(map(_holds_tensors, form))
+def _is_words(form: Facts) -> bool:
+    plain = form.get("plain")
+    return "bytes" in form or (isinstance(plain, str) and not plain.isidentifier())
 
 
 def varied(form: Facts, dice: random.Random) -> Facts:
