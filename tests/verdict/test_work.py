@@ -110,7 +110,7 @@ def test_wrong_answers() -> None:
 
 
 def test_questions_to_stand_ins() -> None:
-    """What an earlier part's stand-in asks takes time that is not the student's."""
+    """The time of questions to an earlier part's stand-in is not the student's."""
     got = Stepping(lambda n: n if n == SMALL else 10 * n)
     got.work = lambda: Work(OF_A_STEP * got.done, stand_ins=20 * int(got.done))  # type: ignore[method-assign]
     check(got)

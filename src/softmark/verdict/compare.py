@@ -22,10 +22,11 @@ import msgspec
 import numpy as np
 import torch
 
-from softmark.records.verdict import Category, Picture, PictureRows, Regularity, Verdict
+from softmark.records.verdict import Category, Regularity, Verdict
 from softmark.verdict import values
 from softmark.verdict.expected import Expected
 from softmark.verdict.patterns import of_shapes, of_values
+from softmark.verdict.picture_of_worst import picture_of
 from softmark.verdict.plain_values import difference, is_plain, is_same
 from softmark.verdict.values import NUMBERS, Path, dtype_name, is_numeric, kind, place, tensor_of
 
@@ -93,7 +94,6 @@ def refused_numbers(got: Any, want: Any, coarsest_input: torch.dtype) -> str:
 
 
 SEVERITY = {category: number for number, category in enumerate(Category)}
-LARGEST_PICTURE = 32
 _ENTRY = "entry {!r}"
 
 
@@ -282,7 +282,7 @@ def _not_finite(at: str, got: torch.Tensor, true: torch.Tensor, strange: torch.T
     index = tuple(int(i) for i in strange.nonzero()[0])
     where = f"expected {values.number(true[index].item())}"
     where = f"first at index {values.index(index)}, {where}" if index else where
-    return Verdict(Category.NAN, at + fact, where, picture=_picture(got, true, index))
+    return Verdict(Category.NAN, at + fact, where, picture=picture_of(got, true, index))
 
 
 def _wrong(category: Category, fact: str, where: str = "") -> Comparison:
@@ -301,7 +301,7 @@ def _wrong_numbers(at: str, got: torch.Tensor, true: torch.Tensor, ratios: torch
         Category.VALUE,
         at + fact + clause,
         _where(got, true, index, ratio),
-        picture=_picture(got, true, index),
+        picture=picture_of(got, true, index),
         regularity=regularity,
         clause=clause,
     )
@@ -328,24 +328,3 @@ def _where(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...], ratio:
     if in_a_row and got.numel() <= values.SHOWN_WHOLE:
         text += f"; got {values.whole(got)}, expected {values.whole(true)}"
     return text
-
-
-def _picture(got: torch.Tensor, true: torch.Tensor, index: tuple[int, ...]) -> Picture | None:
-    """Return the matrix with the worst number, if it is small enough for a picture."""
-    if got.is_complex() or got.dim() == 0:
-        return None
-    leading = index[:-2]
-    pair = [matrix[leading] if leading else matrix for matrix in (true, got)]
-    pair = [matrix.unsqueeze(0) if matrix.dim() == 1 else matrix for matrix in pair]
-    if max(pair[0].shape) > LARGEST_PICTURE:
-        return None
-    caption = f"at [{', '.join(map(str, leading))}, :, :]" if leading else ""
-    return Picture(_rows(pair[0]), _rows(pair[1]), caption)
-
-
-def _rows(matrix: torch.Tensor) -> PictureRows:
-    """Return the numbers of a matrix. Those that are not finite become None, because JSON cannot hold them."""
-    rows = matrix.double().tolist()
-    if bool(torch.isfinite(matrix).all()):
-        return tuple(map(tuple, rows))
-    return tuple(tuple(x if math.isfinite(x) else None for x in row) for row in rows)
