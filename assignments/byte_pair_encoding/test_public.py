@@ -59,7 +59,7 @@ def test_count_words(student, example):
 
 @number("2.2")
 def test_pair_counts(student, example):
-    """How often two symbols stand side by side."""
+    """The counts of two symbols that stand side by side."""
     example(student.pair_counts, "pair_counts")
     agree(student.pair_counts([]), {})
 
@@ -128,7 +128,7 @@ def test_decode(student, example, name):
 
 @number("6.2")
 def test_there_and_back(student):
-    """What is encoded and decoded is the text again."""
+    """Decoding what was encoded gives the text again."""
     vocabulary, merges = student.train(TEXT, 275, SPECIALS)
     for text in (TEXT, "<a>" + TEXT + "<a><a>", ""):
         agree(student.decode(student.encode(text, merges, SPECIALS), vocabulary), text)
