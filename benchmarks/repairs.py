@@ -113,7 +113,9 @@ def changed_lines(reference: str, planted: str) -> Iterator[int]:
     """Yield the lines of a planted text that differ from the reference."""
     before, after = reference.splitlines(), planted.splitlines()
     for tag, _, _, first, last in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if tag == "delete":
+        while first < last and not after[first].partition("#")[0].strip():
+            first += 1  # an empty line, or only the comment of a line that is missing
+        if tag != "equal" and first == last:
             yield from (first, first + 1)
         elif tag != "equal":
             yield from range(first + 1, last + 1)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import TypeGuard
 
+from softmark.edits.lists_and_texts import is_plain
 from softmark.edits.scopes import Scope, called
 from softmark.edits.slips import Names, OwnFunctions, RepairChange, calls_in
 
@@ -21,7 +22,8 @@ _STEPS = (
     "({}).sum(dim=-1)", "({}).sum(dim=-1, keepdim=True)", "({}).mean(dim=-1, keepdim=True)", "torch.relu({})",
     "torch.tanh({})", "torch.sigmoid({})", "1 / ({})", "~({})", "({}).tril()", "({}).triu()", "({}).flip(0)",
     "({}).clone()", "({}).squeeze(-1)", "({}).flatten(-2)", "({}).flatten(-3)", "({}).transpose(-3, -2)",
-    "({}).unsqueeze(-1)", "({}).unsqueeze(-2)", "list({})[::-1]",
+    "({}).unsqueeze(-1)", "({}).unsqueeze(-2)", "list({})[::-1]", "torch.log({})", "({}).mean()", "({}).sum()",
+    "({}).clamp(min=1)", "({}).clamp(max=1)",
 )  # fmt: skip
 _BETWEEN = ("({}) + {other}", "({}) - {other}", "({}) * {other}", "({}) @ {other}", "({}) / {other}")
 _MASKS = ("mask", "block", "keep", "allow", "pad", "valid", "nowhere")
@@ -41,6 +43,8 @@ def additions(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from _results(scope, names)
     yield from _modules(scope)
     yield from _roots(scope, names)
+    if is_plain(scope):
+        return  # further additions are made to tensors
     if not scope.name.endswith("__init__"):  # it makes layers, and computes nothing
         yield from _factors(values, scope, names)
         yield from _axes_of_length_1(scope)
@@ -57,6 +61,8 @@ def _values(scope: Scope) -> Iterator[ast.expr]:
             yield from (node.left, node.right)
         elif isinstance(node, ast.Call) and not (isinstance(node.func, ast.Attribute) and node.func.attr == "shape"):
             yield from (argument for argument in node.args if _may_be_a_tensor(argument))
+            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.BinOp):
+                yield node.func.value
         elif isinstance(node, ast.IfExp):
             yield from (node.body, node.orelse)
         elif _is_variable(node, scope):
@@ -90,16 +96,19 @@ def _unused(
     everything: list[ast.expr], values: list[ast.expr], scope: Scope, names: Names, own: OwnFunctions
 ) -> Iterator[RepairChange]:
     """Yield values combined with a variable that the function never reads."""
+    indices = _indices(scope)
     for other in names.unused[:3]:
         parameter = scope.parameters.get(other, "")
         for node in scope.written():
-            if isinstance(node, ast.Constant) and type(node.value) in (int, float) and other in scope.parameters:
+            if isinstance(node, ast.Constant) and type(node.value) in (int, float) and other in names.known_at(node):
                 yield RepairChange("unused", node, other)
         for node in values if other in scope.parameters else everything:
             if not _may_be_a_tensor(node) or other not in names.known_at(node):
                 continue
-            for words in _BETWEEN:
+            for words in (*_BETWEEN, "{other} + ({})"):
                 yield RepairChange.wrapped("unused", node, f"({words.replace('{other}', other)})")
+            for index in indices:
+                yield RepairChange.wrapped("unused", node, f"(({{}}) + {other}[{index}])")
             if "bool" in parameter.lower() or any(word in other.lower() for word in _MASKS):
                 for words in _WITH_MASK:
                     yield RepairChange.wrapped("unused", node, words.replace("{other}", other))
@@ -116,6 +125,12 @@ def _unused(
             for node in values if count == 2 and name != scope.name else []:
                 if _may_be_a_tensor(node):
                     yield RepairChange.wrapped("unused", node, f"{name}({{}}, {other})")
+
+
+def _indices(scope: Scope) -> list[str]:
+    """Return the variables by which something is looked up in a function."""
+    subscripts = (node for node in scope.written() if isinstance(node, ast.Subscript))
+    return list(dict.fromkeys(node.slice.id for node in subscripts if isinstance(node.slice, ast.Name)))[:3]
 
 
 def _unused_pairs(values: list[ast.expr], names: Names) -> Iterator[RepairChange]:
@@ -201,8 +216,9 @@ def _factors(values: list[ast.expr], scope: Scope, names: Names) -> Iterator[Rep
                 yield RepairChange.wrapped("factor missing", node, f"({words})")
     for node in values:
         if not isinstance(node, ast.Constant | ast.Starred | ast.Tuple) and not _is_kept_as_a_size(node, scope, names):
-            for words in ("2 * ({})", "({}) / 2", "-({})", "({}) ** 0.5"):
+            for words in ("2 * ({})", "({}) / 2", "({}) ** 0.5"):
                 yield RepairChange.wrapped("factor missing", node, f"({words})")
+            yield RepairChange.wrapped("sign missing", node, "(-({}))")
 
 
 def _axes_of_length_1(scope: Scope) -> Iterator[RepairChange]:

@@ -54,6 +54,7 @@ def exchanges(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from _axes_that_go_in_all_places(scope)
     yield from _attributes_exchanged(scope)
     yield from _functions_exchanged(scope)
+    yield from _signs_exchanged(scope)
     yield from _transposes_in_all_places(scope)
     yield from _functions_in_all_places(scope)
     yield from _names_in_all_places(scope, names)
@@ -248,6 +249,21 @@ def _functions_exchanged(scope: Scope) -> Iterator[RepairChange]:
             pair = {one: other, other: one}
             words = [f"{text.rpartition('.')[0]}.{pair[text.rpartition('.')[2]]}".lstrip(".") for _, text in places]
             yield RepairChange.several("exchanged", _in_order([f for f, _ in places], words))
+
+
+def _signs_exchanged(scope: Scope) -> Iterator[RepairChange]:
+    """Yield a function in which f(-a) and f(b) are f(a) and f(-b)."""
+    by_name: dict[str, list[ast.expr]] = {}
+    for node in calls_in(scope):
+        if len(node.args) == 1:
+            by_name.setdefault(ast.unparse(node.func), []).append(node.args[0])
+    for pair in by_name.values():
+        if len(pair) == 2 and len([one for one in pair if isinstance(one, ast.UnaryOp)]) == 1:
+            yield RepairChange.several("negation", _in_order(pair, [_negated(one) for one in pair]))
+
+
+def _negated(node: ast.expr) -> str:
+    return ast.unparse(node.operand) if isinstance(node, ast.UnaryOp) else f"-({ast.unparse(node)})"
 
 
 def _in_order(nodes: Sequence[ast.expr], words: list[str]) -> list[tuple[ast.expr, str]]:

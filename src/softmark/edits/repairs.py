@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from softmark.edits.additions import additions
 from softmark.edits.exchanges import exchanges
 from softmark.edits.kinds import KINDS, OF_OPERATORS
+from softmark.edits.lists_and_texts import lists_and_texts
 from softmark.edits.operators import expressions
+from softmark.edits.regular_expressions import regular_expressions
 from softmark.edits.scopes import FunctionNode, Scope, TreeChange
 from softmark.edits.slips import DefinitionNode, OwnFunctions, RepairChange
 from softmark.edits.statements import statements
@@ -129,16 +131,16 @@ class _FileText:
         if sum(1 for _ in ast.walk(scope.function)) > MOST_NODES_OF_A_FUNCTION:
             return
         seen = set()
-        for change in (*substitutes(scope, own), *_reversed(scope), *exchanges(scope, own), *additions(scope, own)):
+        for change in _in_all_places(list(_changes(scope, own))):
             edit = self._edit(change, definition)
-            key = edit.start, edit.end, edit.new if edit.kind == "brackets" else re.sub(r"[\s()]", "", edit.new)
+            key = edit.start, edit.end, _compared(edit.new, edit.kind)
             if key not in seen and len(edit.new) <= LONGEST_EDIT and self._changes_something(edit):
                 seen.add(key)
                 yield edit
 
     def _changes_something(self, edit: RepairEdit) -> bool:
         old = self._bytes[edit.start : edit.end].decode()
-        return re.sub(r"[\s()]", "", old) != re.sub(r"[\s()]", "", edit.new) or edit.kind == "brackets"
+        return _compared(old, edit.kind) != _compared(edit.new, edit.kind)
 
     def _edit(self, change: RepairChange, definition: int) -> RepairEdit:
         start, end = self._span(change.node)[0], self._span(change.last)[1]
@@ -177,6 +179,11 @@ class _FileText:
         return start, self._starts[(first.end_lineno or 0) - 1] + (first.end_col_offset or 0)
 
 
+def _compared(text: str, kind: str) -> str:
+    """Return a text without what makes no difference: spaces and brackets, if the slip is not just in these."""
+    return text if kind in ("brackets", "pattern", "text") else re.sub(r"[\s()]", "", text)
+
+
 def _bound_in(tree: ast.Module) -> Iterator[tuple[str, DefinitionNode | None]]:
     """Yield the names at the top of a file with their definitions; None for one that is given another value.
 
@@ -207,6 +214,34 @@ def _is_too_deep(tree: ast.Module) -> bool:
             return True
     return True
 
+
+def _changes(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
+    """Yield the changes of one function. Of two that are equal the first one counts."""
+    yield from substitutes(scope, own)
+    yield from _reversed(scope)
+    yield from exchanges(scope, own)
+    yield from regular_expressions(scope)
+    yield from lists_and_texts(scope, own)
+    yield from additions(scope, own)
+
+
+def _in_all_places(changes: list[RepairChange]) -> Iterator[RepairChange]:
+    """Yield the changes, then those of one expression that stands in several places, in all of these places."""
+    yield from changes
+    alike: dict[tuple[str, str, str], dict[ast.expr, str]] = {}
+    for change in changes:
+        node = change.node
+        if isinstance(node, _LONGER) and not change.others and change.kind not in _ADDITIONS:
+            alike.setdefault((change.kind, change.words, ast.dump(node)), {})[node] = change.words
+    for (kind, _, _), places in alike.items():
+        if 1 < len(places) <= _MOST_PLACES:
+            in_order = sorted(places.items(), key=lambda place: (place[0].lineno, place[0].col_offset))
+            yield RepairChange.several(kind, in_order)
+
+
+_LONGER = (ast.BinOp, ast.Call, ast.Subscript, ast.Compare)
+_ADDITIONS = ("term missing", "step missing", "factor missing", "unused")
+_MOST_PLACES = 4
 
 _OPERATORS: tuple[Callable[[Scope], Iterator[TreeChange]], ...] = (expressions, statements)
 

@@ -137,6 +137,10 @@ class Names:
         """The parameters that are tensors, or that may be tensors because they have no annotation."""
         return [name for name, type in self._scope.parameters.items() if "Tensor" in type or not type]
 
+    def parameters_of(self, annotation: str) -> list[str]:
+        """Return the parameters with exactly this annotation."""
+        return [name for name, type in self._scope.parameters.items() if type == annotation]
+
     @cached_property
     def sizes(self) -> set[str]:
         """The variables that are sizes: integer parameters, and variables that are read from a shape."""

@@ -18,7 +18,7 @@ _AXES = (-1, -2, -3, 0, 1, 2)
 _REDUCE = {"sum", "mean", "amax", "amin", "max", "min", "prod", "var", "std", "norm", "logsumexp", "all", "any"}
 _ALONG = {"softmax", "log_softmax", "cumsum", "cumprod", "argmax", "argmin", "normalize", "cat", "stack"}
 _MOVE = {"transpose", "unsqueeze", "squeeze", "flip", "permute", "movedim", "swapaxes", "flatten", "size", "unflatten"}
-_NOT_EVEN = ("exp", "softmax", "sigmoid", "tanh", "relu")
+_NOT_EVEN = ("exp", "softmax", "sigmoid", "tanh", "relu", "logsigmoid", "softplus")
 _MASKS = ("mask", "block", "keep", "allow", "pad", "valid", "causal", "hidden", "visible", "forbid", "where", "ok")
 
 

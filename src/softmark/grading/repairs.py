@@ -204,7 +204,7 @@ class RepairSearch:
         for candidate in candidates:
             if found and KINDS[found[0].kind].priority < KINDS[candidate.kind].priority:
                 if not self._public:
-                    return found
+                    return _of_one_line(found)
                 if candidate.place == found[0].place:
                     continue  # what is likelier has been said of that line
             if search.requests >= min(MOST_OF_A_PART, MOST_REQUESTS - self._requests) or search.spent:
@@ -213,9 +213,14 @@ class RepairSearch:
             definition = candidate.definition
             if definition is not None and search.use(definition) and _all_pass(search, failed, run_case):
                 found.append(candidate)
-                if candidate.place != found[0].place:
+                if not self._may_be_one(found):
                     return []
-        return found
+        return _of_one_line(found)
+
+    def _may_be_one(self, found: Sequence[_Candidate]) -> bool:
+        """Return whether one line may be told of these edits, all of which make the part right."""
+        on_one_line = found[-1].place == found[0].place
+        return on_one_line or (not self._public and {one.kind for one in found} <= _OF_SEVERAL_LINES.keys())
 
     def _are_enough(self, best: _Candidate, untried: _Candidate) -> bool:
         """Return whether enough was tried beside the best edit, if the edits from this one on are left out."""
@@ -237,6 +242,39 @@ class RepairSearch:
         says = KINDS[candidate.kind].says.format(candidate.fragment)
         told = Repair(*candidate.place, text, candidate.kind, says, "" if self._public else candidate.words)
         return replace_fields(told, kind="", says="") if self._homework.repairs == "line" else told
+
+
+def _of_one_line(found: list[_Candidate]) -> list[_Candidate]:
+    """Return the edits on the line that is told; none if there are edits on two lines, and no reason for one of them.
+
+    A value may be mended where it is made, or where it is used. Each kind of slip has the place where it usually is.
+    """
+    if len({one.place for one in found}) < 2 or len({one.kind for one in found}) > 1:
+        return found if len({one.place for one in found}) < 2 else []
+    told = _OF_SEVERAL_LINES[found[0].kind](found)
+    return [one for one in found if one.place == told.place] if told else []
+
+
+def _the_first(found: Sequence[_Candidate]) -> _Candidate | None:
+    return min(found, key=lambda one: one.line)
+
+
+def _the_last(found: Sequence[_Candidate]) -> _Candidate | None:
+    return max(found, key=lambda one: one.line)
+
+
+def _of_two_variables(found: Sequence[_Candidate]) -> _Candidate | None:
+    """Return the edit that combines an unused variable with another variable, if this is on one line only."""
+    named = [one for one in found if one.fragment.isidentifier()]
+    return named[0] if len({one.place for one in named}) == 1 else None
+
+
+_OF_SEVERAL_LINES: dict[str, Callable[[Sequence[_Candidate]], _Candidate | None]] = {
+    "bound": _the_first,
+    "sign missing": _the_last,
+    "unused": _of_two_variables,
+}
+"""Chooses the edit that is told if edits of one kind on several lines make the part right."""
 
 
 def _all_pass(session: StudentSession, failed: FailedPart, run_case: RunCase) -> bool:
