@@ -14,7 +14,7 @@ from softmark.feedback.results_json import encoded
 from softmark.grading import repairs as search
 from tests.support.course import grade, references_of
 from tests.support.notebooks import job, written
-from tests.support.repairs import AXIS, OF_AXIS, RIGHT, CountingSandbox, graded, repairs_of, written_course
+from tests.support.repairs import AXIS, OF_AXIS, RIGHT, TRUTHS, CountingSandbox, graded, repairs_of, written_course
 from tests.support.sandboxes import sandbox
 
 
@@ -70,6 +70,37 @@ class TestLine:
         source = AXIS.replace("    E = ", '    "Größe π → ∞"\n    E = ').replace("E.sum", "(E + 0 * len('πß')).sum")
         (repair,) = repairs_of(graded(course, place, source))
         assert repair.line == 7
+
+
+class TestUsualPlace:
+    """Edits on several lines would do, and one line is where such a slip usually is."""
+
+    @pytest.mark.parametrize(
+        ("truth", "wrong", "kind", "told"),
+        [
+            ("return -(one(X) @ X.mT)", "S = one(X) @ X.mT\n    return S", "sign missing", "return S"),
+            (
+                "return one(X)[max(0, len(X) - 4) :]",
+                "n = X.shape[0]\n    first = n - 4\n    return one(X)[first:n]",
+                "bound",
+                "first = n - 4",
+            ),
+            (
+                "return torch.sin(one(X) @ X.mT) + X.sum()",
+                "total = X.sum()\n    S = torch.sin(one(X) @ X.mT)\n    return S",
+                "unused variable",
+                "return S",
+            ),
+        ],
+    )
+    def test_is_told(
+        self, place: CountingSandbox, tmp_path: Path, truth: str, wrong: str, kind: str, told: str
+    ) -> None:
+        course = written_course(tmp_path)
+        reference = course / "reference/tiny.py"
+        reference.write_text(TRUTHS.replace("return one(X) @ X.mT", truth))
+        (repair,) = repairs_of(graded(course, place, RIGHT.replace("return one(X) @ X.mT", wrong)))
+        assert (repair.kind, repair.text.strip()) == (kind, told)
 
 
 class TestSilence:

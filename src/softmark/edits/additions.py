@@ -99,20 +99,21 @@ def _unused(
     indices = _indices(scope)
     for other in names.unused[:3]:
         parameter = scope.parameters.get(other, "")
+        kind = names.kind_of_unused(other)
         for node in scope.written():
             if isinstance(node, ast.Constant) and type(node.value) in (int, float) and other in names.known_at(node):
-                yield RepairChange("unused", node, other)
+                yield RepairChange(kind, node, other)
         for node in values if other in scope.parameters else everything:
             if not _may_be_a_tensor(node) or other not in names.known_at(node):
                 continue
             for words in (*_BETWEEN, "{other} + ({})"):
-                yield RepairChange.wrapped("unused", node, f"({words.replace('{other}', other)})")
+                yield RepairChange.wrapped(kind, node, f"({words.replace('{other}', other)})")
             for index in indices:
-                yield RepairChange.wrapped("unused", node, f"(({{}}) + {other}[{index}])")
+                yield RepairChange.wrapped(kind, node, f"(({{}}) + {other}[{index}])")
             if "bool" in parameter.lower() or any(word in other.lower() for word in _MASKS):
                 for words in _WITH_MASK:
-                    yield RepairChange.wrapped("unused", node, words.replace("{other}", other))
-            yield RepairChange("unused", node, other)
+                    yield RepairChange.wrapped(kind, node, words.replace("{other}", other))
+            yield RepairChange(kind, node, other)
         for node in calls_in(scope):
             name = called(node)
             if isinstance(node.func, ast.Name) and own.parameters.get(name, 0) > len(node.args):
@@ -120,11 +121,11 @@ def _unused(
             for name, count in own.parameters.items():
                 if count == len(node.args) + 1 and name != scope.name and "None" in parameter:
                     given = ", ".join([*map(ast.unparse, node.args), other])
-                    yield RepairChange.wrapped("unused", node, f"({{}} if {other} is None else {name}({given}))")
+                    yield RepairChange.wrapped(kind, node, f"({{}} if {other} is None else {name}({given}))")
         for name, count in own.parameters.items():
             for node in values if count == 2 and name != scope.name else []:
                 if _may_be_a_tensor(node):
-                    yield RepairChange.wrapped("unused", node, f"{name}({{}}, {other})")
+                    yield RepairChange.wrapped(kind, node, f"{name}({{}}, {other})")
 
 
 def _indices(scope: Scope) -> list[str]:

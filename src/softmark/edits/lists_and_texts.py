@@ -189,7 +189,9 @@ def _members(node: ast.Compare, scope: Scope, names: Names) -> Iterator[RepairCh
 def _counts(node: ast.Constant, scope: Scope, names: Names) -> Iterator[RepairChange]:
     """Yield the variable of a loop in the place of a number, as in `+ 1` for `+ count`."""
     if type(node.value) is int and not isinstance(scope.parent(node), ast.UnaryOp | ast.Subscript | ast.Slice):
-        for name in _targets(node, scope)[:_MOST_NAMES]:
+        loops = [above for above in scope.above(node) if isinstance(above, ast.For)]
+        inside = [name for loop in loops[:1] for name in sorted(Scope.stored_in(loop))]
+        for name in dict.fromkeys([*_targets(node, scope)[:_MOST_NAMES], *inside[:_MOST_NAMES]]):
             yield RepairChange("number", node, name)
 
 
@@ -288,7 +290,8 @@ def _lists(node: ast.List, scope: Scope, names: Names) -> Iterator[RepairChange]
     elements = list(map(ast.unparse, node.elts))
     for other in names.unused[:_MOST_NAMES] if elements else []:
         for place in range(len(elements), -1, -1):
-            yield RepairChange("unused", node, f"[{', '.join([*elements[:place], other, *elements[place:]])}]")
+            kind = names.kind_of_unused(other)
+            yield RepairChange(kind, node, f"[{', '.join([*elements[:place], other, *elements[place:]])}]")
 
 
 def _orders(node: ast.AST) -> Iterator[RepairChange]:

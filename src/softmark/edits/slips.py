@@ -137,6 +137,10 @@ class Names:
         """The parameters that are tensors, or that may be tensors because they have no annotation."""
         return [name for name, type in self._scope.parameters.items() if "Tensor" in type or not type]
 
+    def kind_of_unused(self, name: str) -> str:
+        """Return the kind of slip that it is to use this name nowhere."""
+        return "unused" if name in self._scope.parameters else "unused variable"
+
     def parameters_of(self, annotation: str) -> list[str]:
         """Return the parameters with exactly this annotation."""
         return [name for name, type in self._scope.parameters.items() if type == annotation]

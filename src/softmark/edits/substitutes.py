@@ -168,7 +168,7 @@ def _variables(node: ast.Name, scope: Scope, names: Names) -> Iterator[RepairCha
     is_size = node.id in names.sizes
     for other in names.near(node):
         if (other in names.sizes) == is_size:
-            yield RepairChange("unused" if other in names.unused else "wrong variable", node, other)
+            yield RepairChange(names.kind_of_unused(other) if other in names.unused else "wrong variable", node, other)
 
 
 def _carried_on(node: ast.Name, scope: Scope, names: Names) -> Iterator[RepairChange]:

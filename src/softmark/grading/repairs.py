@@ -8,7 +8,8 @@ no mark.
   edited text is made here by cutting and joining, and nothing of it is parsed on this side.
 * Each edit is tried on one failing case, then on the others, then on all cases of the part. These are the part's own
   hidden tests: values come back and are compared here, and the reference stays here, too.
-* All edits of one priority are tried before anything is said. If edits on two lines make everything right, nothing is.
+* All edits of one priority are tried before anything is said. If edits on two lines make everything right, nothing is,
+  except for kinds of slips that have a usual place: a sign is missing where the value is used last.
 * What is said has passed all tests of the part once more as a whole file, in a worker that knows of no edit.
 
 The budget is a number of edits and calls, not a time, so the same submission gets the same words on every machine.
@@ -20,6 +21,7 @@ passes, too, whatever its priority.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -133,6 +135,11 @@ class _Candidate:
         return above.count(b"\n") + 1
 
     @property
+    def is_on_a_bare_line(self) -> bool:
+        """True if the line of the edit only passes a value on, as `return z` does: a step may be missing there."""
+        return _BARE_LINE.fullmatch(self.text.splitlines()[self.line - 1]) is not None
+
+    @property
     def fragment(self) -> str:
         """The text that a student is shown."""
         return _short(self.text[slice(*self.told)].decode(errors="replace"))
@@ -199,7 +206,7 @@ class RepairSearch:
     def _found(
         self, search: EditedSession, candidates: Sequence[_Candidate], failed: FailedPart, run_case: RunCase
     ) -> list[_Candidate]:
-        """Return the edits of the best priority with which all cases pass; none if they are on two lines."""
+        """Return the edits of the best priority with which all cases pass; none if nobody knows which line is meant."""
         found: list[_Candidate] = []
         for candidate in candidates:
             if found and KINDS[found[0].kind].priority < KINDS[candidate.kind].priority:
@@ -247,12 +254,13 @@ class RepairSearch:
 def _of_one_line(found: list[_Candidate]) -> list[_Candidate]:
     """Return the edits on the line that is told; none if there are edits on two lines, and no reason for one of them.
 
-    A value may be mended where it is made, or where it is used. Each kind of slip has the place where it usually is.
+    A value may be mended where it is made, or where it is used. Some kinds of slips have a usual place.
     """
-    if len({one.place for one in found}) < 2 or len({one.kind for one in found}) > 1:
-        return found if len({one.place for one in found}) < 2 else []
-    told = _OF_SEVERAL_LINES[found[0].kind](found)
-    return [one for one in found if one.place == told.place] if told else []
+    if len({one.place for one in found}) < 2:
+        return found
+    kinds = {one.kind for one in found}
+    told = _OF_SEVERAL_LINES[kinds.pop()](found) if len(kinds) == 1 else None
+    return [one for one in found if told is not None and one.place == told.place]
 
 
 def _the_first(found: Sequence[_Candidate]) -> _Candidate | None:
@@ -263,16 +271,26 @@ def _the_last(found: Sequence[_Candidate]) -> _Candidate | None:
     return max(found, key=lambda one: one.line)
 
 
+def _on_a_bare_line(found: Sequence[_Candidate]) -> _Candidate | None:
+    return _of_the_only_line([one for one in found if one.is_on_a_bare_line])
+
+
 def _of_two_variables(found: Sequence[_Candidate]) -> _Candidate | None:
     """Return the edit that combines an unused variable with another variable, if this is on one line only."""
-    named = [one for one in found if one.fragment.isidentifier()]
-    return named[0] if len({one.place for one in named}) == 1 else None
+    return _on_a_bare_line(found) or _of_the_only_line([one for one in found if one.fragment.isidentifier()])
 
 
+def _of_the_only_line(found: Sequence[_Candidate]) -> _Candidate | None:
+    return found[0] if len({one.place for one in found}) == 1 else None
+
+
+_BARE_LINE = re.compile(rb"\s*(return|\w+\s*=)\s*\w+\s*(#.*)?")
 _OF_SEVERAL_LINES: dict[str, Callable[[Sequence[_Candidate]], _Candidate | None]] = {
     "bound": _the_first,
     "sign missing": _the_last,
-    "unused": _of_two_variables,
+    "unused variable": _of_two_variables,
+    "factor missing": _on_a_bare_line,
+    "step missing": _on_a_bare_line,
 }
 """Chooses the edit that is told if edits of one kind on several lines make the part right."""
 
