@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import TypeGuard
 
-from softmark.edits.lists_and_texts import is_plain
 from softmark.edits.scopes import Scope, called
 from softmark.edits.slips import Names, OwnFunctions, RepairChange, calls_in
 
@@ -43,7 +42,7 @@ def additions(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from _results(scope, names)
     yield from _modules(scope)
     yield from _roots(scope, names)
-    if is_plain(scope):
+    if scope.is_plain:
         return  # further additions are made to tensors
     if not scope.name.endswith("__init__"):  # it makes layers, and computes nothing
         yield from _factors(values, scope, names)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from softmark.edits.additions import additions
+from softmark.edits.bounds import bounds
 from softmark.edits.exchanges import exchanges
 from softmark.edits.kinds import KINDS, OF_OPERATORS
 from softmark.edits.lists_and_texts import lists_and_texts
@@ -221,6 +222,7 @@ def _changes(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from _reversed(scope)
     yield from exchanges(scope, own)
     yield from regular_expressions(scope)
+    yield from bounds(scope)
     yield from lists_and_texts(scope, own)
     yield from additions(scope, own)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _INNER_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_LIBRARIES = ("torch", "F", "nn", "np")
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,14 @@ class Scope:
             one.arg: ast.unparse(one.annotation) if one.annotation else ""
             for one in named[1 if self.is_method else 0 :]
         }
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """True if the function works with no tensors: its parameters are annotated so, and it uses no library."""
+        annotations = self.parameters.values()
+        if not annotations or any(not annotation or "Tensor" in annotation for annotation in annotations):
+            return False
+        return not any(isinstance(node, ast.Name) and node.id in _LIBRARIES for node in ast.walk(self.function))
 
     def of_type(self, word: str) -> list[str]:
         """Return the parameters whose annotation has this word in it."""
