@@ -24,7 +24,7 @@ ROWS = [
     ("x, y", "return x @ x", "return x @ y", "unused", "x"),
     ("x, y", "z = x + y\nreturn x * y + x", "z = x + y\nreturn x * y + z", "unused variable", "x"),
     ("x, eps", "return x + 1e-6", "return x + eps", "unused", "1e-6"),
-    ("x, a, b", "return x", "return x + a @ b", "unused", "x"),
+    ("x, a, b", "return x", "return x + a @ b", "two unused", "x"),
     (
         f"keys, {FAR}, key",
         f"z = {FAR_SUM}\nreturn z + keys - key",

@@ -139,7 +139,7 @@ def _unused_pairs(values: list[ast.expr], names: Names) -> Iterator[RepairChange
         for node in values:
             if _may_be_a_tensor(node) and {one, other} <= set(names.known_at(node)):
                 for product in (f"{one} @ {other}", f"{one} @ {other}.T", f"{one} * {other}"):
-                    yield RepairChange.wrapped("unused", node, f"({{}} + {product})")
+                    yield RepairChange.wrapped("two unused", node, f"({{}} + {product})")
 
 
 def _biases(scope: Scope) -> Iterator[RepairChange]:

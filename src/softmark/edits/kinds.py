@@ -29,6 +29,7 @@ _TABLE: dict[str, tuple[int, str]] = {
     "unused": (0, "look at `{}`: the function does not use one of its parameters."),
     "axis": (2, "check the axis at `{}`. Which one does the task name?"),
     "axis that goes": (2, "check the shape after `{}`: does the axis vanish, or stay with length 1?"),
+    "two unused": (0, "look at `{}`: the function does not use two of its parameters."),
     "unused variable": (0, "look at `{}`: the function does not use one of its variables."),
     "line too many": (1, "this line should not be there."),
     "option": (2, "check the options of `{}`, and the defaults of those that are left out."),

@@ -18,7 +18,6 @@ _AXES = (-1, -2, -3, 0, 1, 2)
 _REDUCE = {"sum", "mean", "amax", "amin", "max", "min", "prod", "var", "std", "norm", "logsumexp", "all", "any"}
 _ALONG = {"softmax", "log_softmax", "cumsum", "cumprod", "argmax", "argmin", "normalize", "cat", "stack"}
 _MOVE = {"transpose", "unsqueeze", "squeeze", "flip", "permute", "movedim", "swapaxes", "flatten", "size", "unflatten"}
-_NOT_EVEN = ("exp", "softmax", "sigmoid", "tanh", "relu", "logsigmoid", "softplus")
 _MASKS = ("mask", "block", "keep", "allow", "pad", "valid", "causal", "hidden", "visible", "forbid", "where", "ok")
 
 
@@ -217,8 +216,6 @@ def _negations(node: ast.expr, scope: Scope, names: Names) -> Iterator[RepairCha
         yield RepairChange.wrapped("negation", node, "~({})")
     if isinstance(above, ast.IfExp | ast.If) and role == "test":
         yield RepairChange.wrapped("condition", node, "not ({})")
-    if isinstance(above, ast.Call) and called(above) in _NOT_EVEN and role == "args":
-        yield RepairChange.wrapped("negation", node, "-({})")
 
 
 def _conditions(node: ast.Compare, scope: Scope, names: Names) -> Iterator[RepairChange]:

@@ -280,6 +280,11 @@ def _of_two_variables(found: Sequence[_Candidate]) -> _Candidate | None:
     return _on_a_bare_line(found) or _of_the_only_line([one for one in found if one.fragment.isidentifier()])
 
 
+def _beside_a_product(found: Sequence[_Candidate]) -> _Candidate | None:
+    """Return the edit that adds a product of matrices to another one, if this is on one line only."""
+    return _of_the_only_line([one for one in found if "@" in one.fragment])
+
+
 def _of_the_only_line(found: Sequence[_Candidate]) -> _Candidate | None:
     return found[0] if len({one.place for one in found}) == 1 else None
 
@@ -289,6 +294,7 @@ _OF_SEVERAL_LINES: dict[str, Callable[[Sequence[_Candidate]], _Candidate | None]
     "bound": _the_first,
     "sign missing": _the_last,
     "unused variable": _of_two_variables,
+    "two unused": _beside_a_product,
     "factor missing": _on_a_bare_line,
     "step missing": _on_a_bare_line,
 }
