@@ -75,6 +75,7 @@ ROWS = [
     ("q, k", "return f(k) - q", "return f(q) - k", "exchanged", "f(k) - q"),
     ("x: torch.Tensor", "return x + torch.ones(3)", "return x + torch.ones(3, dtype=x.dtype)", "device or dtype", ""),
     ("p", 'return f(p["a1"], p["b1"])', 'return f(p["a2"], p["b2"])', "wrong variable", ""),
+    ("x, b", "return x.exp()", "return x.exp() + b.unsqueeze(1)", "unused", "x.exp()"),
     ("x, b, i", "return x[i]", "return x[i] + b[i]", "unused", "x[i]"),
     ("x, f", "return (x**2).sum()", "return (x**2 * f).sum()", "unused", "x**2"),
     ("x: list, y: list", "z = y + y\nreturn x", "z = y + y\nreturn z + x", "unused variable", "x"),

@@ -20,7 +20,7 @@ _STEPS = (
     "torch.softmax({}, dim=-1)", "torch.sqrt({})", "({}) ** 2", "torch.exp({})", "({}).transpose(-1, -2)",
     "({}).sum(dim=-1)", "({}).sum(dim=-1, keepdim=True)", "({}).mean(dim=-1, keepdim=True)", "torch.relu({})",
     "torch.tanh({})", "torch.sigmoid({})", "1 / ({})", "~({})", "({}).tril()", "({}).triu()", "({}).flip(0)",
-    "({}).clone()", "({}).squeeze(-1)", "({}).flatten(-2)", "({}).flatten(-3)", "({}).transpose(-3, -2)",
+    "({}).clone()", "({}).squeeze(-1)", "({}).squeeze(1)", "({}).flatten(-2)", "({}).flatten(-3)", "({}).transpose(-3, -2)",
     "({}).unsqueeze(-1)", "({}).unsqueeze(-2)", "list({})[::-1]", "torch.log({})", "({}).mean()", "({}).sum()",
     "({}).clamp(min=1)", "({}).clamp(max=1)",
 )  # fmt: skip
@@ -107,6 +107,10 @@ def _unused(
                 continue
             for words in (*_BETWEEN, "{other} + ({})"):
                 yield RepairChange.wrapped(kind, node, f"({words.replace('{other}', other)})")
+            for axis in () if scope.is_plain else (-1, -2, 1):
+                for sign in "+*":
+                    words = f"({{}} {sign} {other}.unsqueeze({axis}))"
+                    yield RepairChange.wrapped(kind, node, words)
             for index in indices:
                 yield RepairChange.wrapped(kind, node, f"(({{}}) + {other}[{index}])")
             if "bool" in parameter.lower() or any(word in other.lower() for word in _MASKS):
