@@ -42,10 +42,10 @@ from softmark.sandbox.wire.editing import Propose, Proposed, PutEdit
 
 MOST_BYTES = 100_000
 """Longer submissions are not searched."""
-MOST_REQUESTS = 2_800
+MOST_REQUESTS = 3_000
 """Edits that are tried for one submission and calls that are made for them, together."""
-MOST_OF_A_PART = 2_000
-"""The same for one part: more buys nothing. All of 45 repairs that 4,000 found were found before."""
+MOST_OF_A_PART = 2_500
+"""The same for one part, so that something is left for a second one."""
 _OF_PROPOSALS = 100
 """The requests that the proposals for a part count as, because a process is started for them."""
 _CPU_SECONDS = 0.5
