@@ -21,8 +21,8 @@ _STEPS = (
     "({}).sum(dim=-1)", "({}).sum(dim=-1, keepdim=True)", "({}).mean(dim=-1, keepdim=True)", "torch.relu({})",
     "torch.tanh({})", "torch.sigmoid({})", "1 / ({})", "~({})", "({}).tril()", "({}).triu()", "({}).flip(0)",
     "({}).clone()", "({}).squeeze(-1)", "({}).squeeze(1)", "({}).flatten(-2)", "({}).flatten(-3)",
-    "({}).transpose(-3, -2)", "({}).unsqueeze(-1)", "({}).unsqueeze(-2)", "list({})[::-1]", "torch.log({})", "({}).mean()", "({}).sum()",
-    "({}).clamp(min=1)", "({}).clamp(max=1)",
+    "({}).transpose(-3, -2)", "({}).unsqueeze(-1)", "({}).unsqueeze(-2)", "list({})[::-1]", "torch.log({})",
+    "({}).mean()", "({}).sum()", "({}).clamp(min=1)", "({}).clamp(max=1)",
 )  # fmt: skip
 _BETWEEN = ("({}) + {other}", "({}) - {other}", "({}) * {other}", "({}) @ {other}", "({}) / {other}")
 _MASKS = ("mask", "block", "keep", "allow", "pad", "valid", "nowhere")
