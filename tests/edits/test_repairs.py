@@ -37,6 +37,7 @@ ROWS = [
     ("x, y", "z = 2 * y\nreturn z + x - y", "z = 2 * y\nreturn z + x - z", "wrong variable", "y"),
     ("x", "return x.sum(dim=0)", "return x.sum(dim=-1)", "axis", "0"),
     ("x", "return x.sum(dim=0) / x.max(dim=0)", "return x.sum(dim=-1) / x.max(dim=-1)", "axis", "0"),
+    ("x", "return torch.stack(x)", "return torch.stack(x, dim=1)", "axis", "torch.stack(x)"),
     ("x", "return x.transpose(0, 1)", "return x.transpose(0, 2)", "axis", "1"),
     ("x", "return x / x.sum(dim=-1)", "return x / x.sum(dim=-1, keepdim=True)", "axis that goes", "x.sum(dim=-1)"),
     ("x", "return x.var(dim=-1)", "return x.var(dim=-1, unbiased=False)", "option", "x.var(dim=-1)"),
@@ -177,6 +178,15 @@ def _dumped(text: str) -> str:
         return ast.dump(ast.parse(text))
     except SyntaxError:
         return ""
+
+
+def test_loop_that_would_not_end_is_not_proposed() -> None:
+    """Each trial of an endless loop costs a process, and there are few."""
+    body = "i = j = 0\nwhile i < len(x):\n    i += 1\n    j = j + 1\nreturn j"
+    edits = repairs_of([function("x: list", body)], ["g"], ["f"])[1]
+    texts = [told(function("x: list", body), edit) for edit in edits if edit.kind == "line too many"]
+    assert "j = j + 1" in texts
+    assert "i += 1" not in texts
 
 
 def test_every_kind_of_a_row_has_a_sentence() -> None:

@@ -132,7 +132,7 @@ class _FileText:
         if sum(1 for _ in ast.walk(scope.function)) > MOST_NODES_OF_A_FUNCTION:
             return
         seen = set()
-        for change in _in_all_places(list(_changes(scope, own))):
+        for change in _in_all_places([change for change in _changes(scope, own) if not _is_endless(change, scope)]):
             edit = self._edit(change, definition)
             key = edit.start, edit.end, _compared(edit.new, edit.kind)
             if key not in seen and len(edit.new) <= LONGEST_EDIT and self._changes_something(edit):
@@ -257,6 +257,30 @@ def _reversed(scope: Scope) -> Iterator[RepairChange]:
                 continue  # a sign that is missing is one of the additions
             if kind is not None:
                 yield RepairChange(kind, change.node, _unparsed(change), _focus(change), change.end)
+
+
+def _is_endless(change: RepairChange, scope: Scope) -> bool:
+    """Return whether a `while` loop would not end: nothing else in it changes a name that its test reads."""
+    node = change.node
+    if isinstance(node, ast.Name) and change.kind == "not carried on" and not change.others:
+        lost, statement = {node.id}, scope.statement(node)
+    elif isinstance(node, ast.stmt) and change.kind == "line too many":
+        lost, statement = _changed_in(node), node
+    else:
+        return False
+    for above in scope.above(statement):
+        if isinstance(above, ast.While):
+            kept = set().union(*(_changed_in(one) for one in above.body if one is not statement))
+            if lost & Scope.loaded_in(above.test) - kept:
+                return True
+    return False
+
+
+def _changed_in(node: ast.stmt) -> set[str]:
+    """Return the variables that a statement sets, or whose methods it calls."""
+    calls = [one.func for one in ast.walk(node) if isinstance(one, ast.Call)]
+    receivers = [function.value for function in calls if isinstance(function, ast.Attribute)]
+    return Scope.stored_in(node) | {one.id for one in receivers if isinstance(one, ast.Name)}
 
 
 def _unparsed(change: TreeChange) -> str:

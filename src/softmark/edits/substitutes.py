@@ -84,8 +84,9 @@ def _options(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChang
             yield adding("axis", "dim=-2")
     if name in ("var", "std") and not given & {"unbiased", "correction"}:
         yield adding("option", "unbiased=False")
-    if name in ("softmax", "log_softmax", "cumsum") and not has_axis:
+    if name in ("softmax", "log_softmax", "cumsum", "stack", "cat") and not has_axis:
         yield adding("axis", "dim=-1")
+        yield adding("axis", "dim=1")
     if name in ("arange", "zeros", "ones", "full", "eye", "tensor", "linspace", "empty", "rand", "randn"):
         for tensor in names.tensors[:2]:
             if "device" not in given:

@@ -14,7 +14,7 @@ from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.wire.editing import Propose, Proposed, PutEdit
 
-MOST_PROCESSES = 4
+MOST_PROCESSES = 8
 """One for the proposals and the first edits, and as many as edits may end."""
 _OF_PROPOSALS = 3.0
 

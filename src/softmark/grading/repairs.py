@@ -48,7 +48,7 @@ MOST_OF_A_PART = 2_500
 """The same for one part, so that something is left for a second one."""
 _OF_PROPOSALS = 100
 """The requests that the proposals for a part count as, because a process is started for them."""
-_CPU_SECONDS = 0.5
+_CPU_SECONDS = 0.25
 """Processor time of a test with an edit, if the homework does not allow less."""
 _PUBLIC_SECONDS = 10.0
 """Time of a search with public tests, for which a student waits."""
