@@ -1,0 +1,43 @@
+"""The calls of the public worked examples; `softmark build` writes the reference's answers into the handout."""
+
+import torch
+
+from graders.cost_model.lent import experts
+from reference import cost_model as ref
+from softmark import example, lend, numbers
+
+TIED = torch.tensor([[0.5, 1.0, 0.5, 1.0, -2.0], [3.0, -1.0, 3.0, 3.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
+LARGE = 1000 * torch.tensor([[1.0, 0.5, 0.999], [-1.0, -0.998, -0.999]])
+
+
+def mixed(X, W_router, calls, k):
+    """Return the example of a mixture that may call experts so often."""
+    return example(ref.mixture, X, W_router, lend(experts, calls=calls), k)
+
+
+EXAMPLES = {
+    "rnn_cost": example(ref.rnn_cost, 17, 19),
+    "rnn_cost, layers": example(ref.rnn_cost, 19, 17, 4),
+    "conv_cost": example(ref.conv_cost, 17, 19, 4),
+    "conv_cost, layers": example(ref.conv_cost, 19, 17, 6, 4),
+    "conv_cost, dilated": example(ref.conv_cost, 216, 17, 6, 2, True),
+    "attention_cost": example(ref.attention_cost, 17, 19),
+    "attention_cost, heads": example(ref.attention_cost, 19, 51, 17, 4),
+    "parameters, rnn": example(ref.parameters, "rnn", d=17, h=23, n_layers=4),
+    "parameters, lstm": example(ref.parameters, "lstm", d=17, h=23, n_layers=4),
+    "parameters, conv": example(ref.parameters, "conv", d=17, h=23, k=6),
+    "parameters, attention": example(ref.parameters, "attention", d=51, n_heads=17),
+    "parameters, feed_forward": example(ref.parameters, "feed_forward", d=17, f=23),
+    "parameters, block": example(ref.parameters, "block", d=51, f=23, n_heads=17),
+    "parameters, gpt": example(ref.parameters, "gpt", vocabulary=31, n=19, d=51, n_heads=17, n_layers=4),
+    "crossover": example(ref.crossover, 17),
+    "crossover, f": example(ref.crossover, 17, 91),
+    "crossover, a small f": example(ref.crossover, 17, 23),
+    "route": example(ref.route, numbers("X", 3, 4), numbers("W_router", 4, 6), 3),
+    "route, a batch": example(ref.route, numbers("X", 2, 3, 4), numbers("W_router", 4, 5), 2),
+    "route, ties": example(ref.route, TIED.double(), torch.eye(5, dtype=torch.float64), 2),
+    "route, large scores": example(ref.route, LARGE.double(), torch.eye(3, dtype=torch.float64), 2),
+    "mixture": mixed(numbers("X", 4, 3), numbers("W_router", 3, 5), 30, 2),
+    "mixture, a batch": mixed(numbers("X", 2, 3, 4), numbers("W_router", 4, 3), 30, 1),
+    "active_parameters": example(ref.active_parameters, 17, 23, 13, 3, 4),
+}

@@ -1,0 +1,17 @@
+"""Inputs that the hidden tests draw for routers and mixtures."""
+
+import torch
+
+from softmark import draw_integers
+
+BATCHES = [(), (7,), (2, 4), (1,), (1, 3)]
+NAMES_OF_BATCHES = [f"batch{'x'.join(map(str, batch))}" for batch in BATCHES]
+ROUTERS = [(5, 4, 2), (3, 6, 3), (4, 4, 4), (6, 2, 1), (1, 3, 2), (2, 1, 1), (3, 5, 1), (5, 7, 7), (3, 2, 2)]
+"""d, the number of experts, and k."""
+
+
+def draw_router(d, n_experts, batch=(), dtype=torch.float64):
+    """Draw X and W_router: small multiples of 1/8, so scores are exact in any precision and seldom nearly equal."""
+    X = draw_integers(-20, 21, "batch d", batch=batch, d=d)
+    W_router = draw_integers(-12, 13, "d E", d=d, E=n_experts)
+    return (X / 8).to(dtype), (W_router / 8).to(dtype)
