@@ -5,18 +5,17 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.cost_model.counts import KEPT, LONGEST_PATH, MULTIPLY_ADDS, SERIAL_STEPS, attention_count, own_count
 from softmark import agree, agree_in_turn, raises
 
-SIZES = [(7, 15, 3), (11, 14, 2), (5, 35, 5), (1, 6, 2), (3, 1, 1), (1, 1, 1), (4, 4, 4), (2, 22, 11), (13, 6, 1)]
-SIZES += [(2, 10, 2), (3, 21, 7)]
-"""n, d and the number of heads."""
+SIZES = [(7, 15, 3, 2), (11, 14, 2, 1), (5, 35, 5, 3), (1, 6, 2, 2), (3, 1, 1, 5), (1, 1, 1, 1), (4, 4, 4, 4)]
+SIZES += [(2, 22, 11, 3), (13, 6, 1, 2), (3, 21, 7, 1)]
+"""n, d, the number of heads and the number of layers."""
 
 
 def check_attention(student, place):
     """Check one count: one layer and several, small sizes and large ones, and any calls before."""
     own = own_count(student.attention_cost)
-    for n, d, n_heads in SIZES:
-        agree(own, attention_count, place, n, d)
-        for n_layers in 1, 2, 3, 5:
-            agree(own, attention_count, place, n, d, n_heads, n_layers)
+    for sizes in SIZES:
+        agree(own, attention_count, place, *sizes)
+    agree(own, attention_count, place, 7, 15)
     agree(own, attention_count, place, n=11, d=21, n_heads=3)
     agree(own, attention_count, place, n=11, d=7, n_layers=2)
     agree(own, attention_count, place, 1_000_003, 13_000_001 * 16, 16, 97)

@@ -39,7 +39,7 @@ def check_length(student, place):
 @number("3.1")
 @weight(0.75)
 @visibility("after_published")
-def test_feed_forward(student):
+def test_crossover_with_feed_forward(student):
     """The length from which on a whole attention layer does more than the feed-forward network."""
     check_length(student, 0)
 
@@ -47,7 +47,7 @@ def test_feed_forward(student):
 @number("3.2")
 @weight(0.5)
 @visibility("after_published")
-def test_without_f(student):
+def test_crossover_without_f(student):
     """Without f, the feed-forward network has four times as many hidden units as features."""
     for d in 1, 2, 3, 5, 8, 13, 100, 12_288, 10**6 + 3:
         agree(own_length(student), length, 0, d)
@@ -57,6 +57,6 @@ def test_without_f(student):
 @number("3.3")
 @weight(0.75)
 @visibility("after_published")
-def test_recurrent(student):
+def test_crossover_with_recurrent(student):
     """The length from which on scores and mixing alone do more than a recurrent layer."""
     check_length(student, 1)

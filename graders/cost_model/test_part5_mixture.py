@@ -93,7 +93,7 @@ def test_mixture_manners(student):
     """Large scores, dtype, device, inputs and repeated calls."""
     X, W_router, lent, k = draw_mixture(5, 6, 3, (4,))
     well_behaved(student.mixture, ref.mixture, X, W_router, lent, k)
-    for factor in 1000, -1000, 60, 1e-3:
+    for factor in 1000, -1000, 60:
         agree(student.mixture, ref.mixture, factor * X, W_router, lent, k)
     gradients_agree(student.mixture, ref.mixture, 60 * X, W_router, lent, k)
     calls = [draw_mixture(*sizes, batch) for sizes, batch in zip(ROUTERS, 3 * BATCHES, strict=False)]
