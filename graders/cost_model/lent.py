@@ -1,11 +1,9 @@
 """The functions `experts` that hidden tests hand to a mixture: they treat each row by itself and have no weights."""
 
-import torch
-
 
 def experts(e, rows):
     """Return what expert e makes of rows; no two experts make the same of a row, and each feature counts."""
-    return torch.tanh((e + 1) * rows / 4) + 0.25 * e * rows.flip(-1)
+    return (0.5 + e) * rows + rows * rows.flip(-1) / (4 + rows.abs())
 
 
 def strict_experts(e, rows):

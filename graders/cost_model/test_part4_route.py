@@ -61,7 +61,7 @@ def test_route_gradients(student):
             gradients_agree(student.route, ref.route, X, W_router, k)
             gradients_agree(student.route, ref.route, X.float(), W_router.float(), k)
     X, W_router = draw_router(3, 5, (4,))
-    gradients_agree(student.route, ref.route, 50 * X, W_router, 3)
+    gradients_agree(student.route, ref.route, 64 * X, W_router / 64, 3)
 
 
 @number("4.5")
