@@ -11,7 +11,7 @@ ROUTERS = [(5, 4, 2), (3, 6, 3), (4, 4, 4), (6, 2, 1), (1, 3, 2), (2, 1, 1), (3,
 
 
 def draw_router(d, n_experts, batch=(), dtype=torch.float64):
-    """Draw X and W_router: small multiples of 1/8, so scores are exact in any precision and seldom nearly equal."""
-    X = draw_integers(-20, 21, "batch d", batch=batch, d=d)
-    W_router = draw_integers(-12, 13, "d E", d=d, E=n_experts)
-    return (X / 8).to(dtype), (W_router / 8).to(dtype)
+    """Draw X and W_router: multiples of 1/16, so scores are exact in any precision, and equal or clearly different."""
+    X = draw_integers(-24, 25, "batch d", batch=batch, d=d)
+    W_router = draw_integers(-10, 11, "d E", d=d, E=n_experts)
+    return (X / 16).to(dtype), (W_router / 16).to(dtype)
