@@ -5,7 +5,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from reference import cost_model as ref
 from softmark import Category, agree, agree_in_turn, fail
 
-SIZES = [(3, 13), (7, 29), (5, 10), (5, 11), (5, 9), (4, 1), (1, 1), (1, 5), (2, 2), (1, 2), (1, 3), (16, 64), (11, 101)]
+SIZES = [(3, 13), (7, 29), (5, 10), (5, 11), (5, 9), (4, 1), (1, 1), (2, 2), (1, 3)]
 """d and f; in some, attention is dearer from the first token on."""
 
 
@@ -49,7 +49,7 @@ def test_crossover_with_feed_forward(student):
 @visibility("after_published")
 def test_crossover_without_f(student):
     """Without f, the feed-forward network has four times as many hidden units as features."""
-    for d in 1, 2, 3, 5, 8, 13, 100, 12_288, 10**6 + 3:
+    for d in 1, 2, 5, 12_288, 10**6 + 3:
         agree(own_length(student), length, 0, d)
         agree(own_length(student), length, 0, d, None)
 

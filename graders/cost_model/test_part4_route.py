@@ -21,7 +21,7 @@ def draw_ties(d, n_experts, batch=(5,)):
 @pytest.mark.parametrize(("d", "n_experts", "k"), ROUTERS)
 def test_route(student, d, n_experts, k):
     """The experts with the highest scores, the highest first, and softmax over their scores."""
-    for batch in (), (7,), (40,):
+    for batch in (), (20,):
         agree(student.route, ref.route, *draw_router(d, n_experts, batch), k)
 
 
@@ -31,7 +31,7 @@ def test_route(student, d, n_experts, k):
 @pytest.mark.parametrize("batch", BATCHES, ids=NAMES_OF_BATCHES)
 def test_route_of_batches(student, batch):
     """Tokens with batch dimensions in front, in both precisions."""
-    for row, (d, n_experts, k) in enumerate(ROUTERS):
+    for row, (d, n_experts, k) in enumerate(ROUTERS[:4]):
         dtype = torch.float32 if row % 2 else torch.float64
         agree(student.route, ref.route, *draw_router(d, n_experts, batch, dtype), k)
 
@@ -41,7 +41,7 @@ def test_route_of_batches(student, batch):
 @visibility("after_published")
 def test_ties(student):
     """Of equal scores, the smaller number goes first, wherever the line between chosen and not chosen is."""
-    for batch in (), (9,), (2, 3):
+    for batch in (9,), (2, 3):
         for k in 1, 2, 3, 5, 6:
             agree(student.route, ref.route, *draw_ties(3, 6, batch), k)
     for n_experts, k in (4, 2), (40, 7), (3, 3), (2, 1), (100, 1):
@@ -55,11 +55,11 @@ def test_ties(student):
 @visibility("after_published")
 def test_route_gradients(student):
     """Gradients reach the tokens and the router through the weights."""
-    for batch in (), (3,), (2, 2), (1,):
-        for d, n_experts, k in (5, 4, 2), (3, 6, 6), (2, 3, 1), (4, 4, 4), (3, 5, 3), (1, 2, 2), (1, 1, 1), (3, 2, 2):
-            X, W_router = draw_router(d, n_experts, batch)
-            gradients_agree(student.route, ref.route, X, W_router, k)
-            gradients_agree(student.route, ref.route, X.float(), W_router.float(), k)
+    for row, (d, n_experts, k) in enumerate(ROUTERS):
+        X, W_router = draw_router(d, n_experts, BATCHES[row % 5])
+        gradients_agree(student.route, ref.route, X, W_router, k)
+    for batch in (), (3,), (2, 2):
+        gradients_agree(student.route, ref.route, *draw_router(3, 5, batch, torch.float32), 3)
     X, W_router = draw_router(3, 5, (4,))
     gradients_agree(student.route, ref.route, 64 * X, W_router / 64, 3)
 
