@@ -7,9 +7,9 @@ arguments as they are; README.md says what each part asks for. To check your wor
 
 Three layers take n tokens of d features and give n tokens of d features. They differ in what they cost:
 
-    recurrent       h_t = tanh(W_x x_t + W_h h_{t-1} + b)           one token after the other
-    convolution     y_t = ReLU(Σ_j K_j x_{t-j} + b)                 k neighbours at once
-    attention       Y = softmax(Q Kᵀ / √d_head) V W_O               every token with every token
+    recurrent       h_t = tanh(W_x x_t + W_h h_{t-1} + b)     one token after the other
+    convolution     y_t = ReLU(Σ_j K_j x_{t-j} + b)           k neighbours at once
+    attention       Y = softmax(Q Kᵀ / √d_head) V W_O         every token with every token
 
 Letters: n tokens, d features, k entries of a kernel (part 1) or experts of a token (parts 4 to 6), f hidden units of a
 feed-forward network. All counts are Python's whole numbers, however large. `…` stands for none, one or two batch

@@ -6,7 +6,7 @@ from softmark import draw_integers
 
 BATCHES = [(), (7,), (2, 4), (1,), (1, 3)]
 NAMES_OF_BATCHES = [f"batch{'x'.join(map(str, batch))}" for batch in BATCHES]
-ROUTERS = [(5, 4, 2), (3, 6, 3), (4, 4, 4), (6, 2, 1), (1, 3, 2), (2, 1, 1), (3, 5, 1), (5, 7, 7), (3, 2, 2)]
+ROUTERS = [(5, 4, 2), (3, 6, 3), (4, 4, 4), (6, 2, 1), (1, 3, 2), (3, 5, 1), (5, 7, 7), (3, 2, 2)]
 """d, the number of experts, and k."""
 
 

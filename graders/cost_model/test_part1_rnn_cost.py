@@ -5,7 +5,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.cost_model.counts import KEPT, LONGEST_PATH, MULTIPLY_ADDS, SERIAL_STEPS, own_count, rnn_count
 from softmark import agree, agree_in_turn
 
-SIZES = [(7, 3, 2), (3, 5, 1), (1, 4, 3), (5, 1, 2), (1, 1, 1), (4, 4, 4), (2, 11, 5)]
+SIZES = [(7, 3, 5), (3, 5, 1), (1, 4, 3), (5, 1, 2), (1, 1, 1), (4, 4, 4), (2, 11, 5)]
 """n, d and the number of layers."""
 
 

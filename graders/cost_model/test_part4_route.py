@@ -23,6 +23,7 @@ def test_route(student, d, n_experts, k):
     """The experts with the highest scores, the highest first, and softmax over their scores."""
     for batch in (), (20,):
         agree(student.route, ref.route, *draw_router(d, n_experts, batch), k)
+        agree(student.route, ref.route, *draw_router(d, 1, batch), 1)
 
 
 @number("4.2")
@@ -74,7 +75,7 @@ def test_route_manners(student):
     agree_at_extremes(student.route, ref.route, *inputs)
     for factor in 1000, -1000:
         agree(student.route, ref.route, factor * inputs[0], inputs[1], 3)
-    calls = [(*draw_router(d, n_experts, batch), k) for (d, n_experts, k), batch in zip(ROUTERS, 3 * BATCHES, strict=False)]
+    calls = [(*draw_router(d, E, batch), k) for (d, E, k), batch in zip(ROUTERS, 3 * BATCHES, strict=False)]
     agree_in_turn(student.route, ref.route, inputs, *calls, (*inputs[:2], 2), (*draw_router(5, 6, (4,)), 3))
 
 

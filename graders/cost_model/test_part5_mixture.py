@@ -32,6 +32,7 @@ def test_tokens(student, d, n_experts, k):
     """One token and several: what the chosen experts make of each, weighted."""
     for batch in (), (6,):
         agree(student.mixture, ref.mixture, *draw_mixture(d, n_experts, k, batch))
+        agree(student.mixture, ref.mixture, *draw_mixture(d, 1, 1, batch))
 
 
 @number("5.2")
