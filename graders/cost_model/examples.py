@@ -2,6 +2,7 @@
 
 import torch
 
+from graders.cost_model.counts import attention_count, conv_count, rnn_count
 from graders.cost_model.lent import experts
 from reference import cost_model as ref
 from softmark import example, lend, numbers
@@ -15,14 +16,22 @@ def mixed(X, W_router, calls, k):
     return example(ref.mixture, X, W_router, lend(experts, calls=calls), k)
 
 
+COUNTS = ("multiply-adds", "serial steps", "longest path", "kept")
+
+
+def counted(name, count, *sizes):
+    """Return an example for each of the four counts."""
+    return {f"{name}: {words}": example(count, place, *sizes) for place, words in enumerate(COUNTS)}
+
+
 EXAMPLES = {
-    "rnn_cost": example(ref.rnn_cost, 17, 19),
-    "rnn_cost, layers": example(ref.rnn_cost, 19, 17, 4),
-    "conv_cost": example(ref.conv_cost, 17, 19, 4),
-    "conv_cost, layers": example(ref.conv_cost, 19, 17, 6, 4),
-    "conv_cost, dilated": example(ref.conv_cost, 216, 17, 6, 2, True),
-    "attention_cost": example(ref.attention_cost, 17, 19),
-    "attention_cost, heads": example(ref.attention_cost, 19, 51, 17, 4),
+    **counted("rnn_cost", rnn_count, 17, 19),
+    **counted("rnn_cost, layers", rnn_count, 19, 17, 5),
+    **counted("conv_cost", conv_count, 17, 19, 4),
+    **counted("conv_cost, layers", conv_count, 19, 17, 6, 5),
+    **counted("conv_cost, dilated", conv_count, 216, 17, 6, 3, True),
+    **counted("attention_cost", attention_count, 17, 19),
+    **counted("attention_cost, heads", attention_count, 19, 51, 17, 5),
     "parameters, rnn": example(ref.parameters, "rnn", d=17, h=23, n_layers=4),
     "parameters, lstm": example(ref.parameters, "lstm", d=17, h=23, n_layers=4),
     "parameters, conv": example(ref.parameters, "conv", d=17, h=23, k=6),

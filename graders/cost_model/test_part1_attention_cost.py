@@ -5,8 +5,8 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.cost_model.counts import KEPT, LONGEST_PATH, MULTIPLY_ADDS, SERIAL_STEPS, attention_count, own_count
 from softmark import agree, agree_in_turn, raises
 
-SIZES = [(7, 15, 3, 11), (5, 6, 2, 2), (11, 14, 2, 1), (5, 35, 5, 3), (1, 6, 2, 2), (3, 1, 1, 5), (1, 1, 1, 1), (4, 4, 4, 4)]
-SIZES += [(2, 22, 11, 3), (13, 6, 1, 2)]
+SIZES = [(7, 15, 3, 11), (5, 6, 2, 2), (11, 14, 2, 1), (5, 35, 5, 3), (1, 6, 2, 2), (3, 1, 1, 5), (1, 1, 1, 1)]
+SIZES += [(4, 4, 4, 4), (2, 22, 11, 3), (13, 6, 1, 2)]
 """n, d, the number of heads and the number of layers."""
 
 

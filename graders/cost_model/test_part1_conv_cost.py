@@ -5,7 +5,8 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.cost_model.counts import KEPT, LONGEST_PATH, MULTIPLY_ADDS, SERIAL_STEPS, conv_count, own_count
 from softmark import agree, agree_in_turn
 
-SIZES = [(11, 3, 5, 7), (7, 3, 2, 3), (11, 2, 5, 1), (1, 4, 3, 2), (5, 1, 2, 3), (1, 1, 2, 1), (4, 4, 4, 4), (2, 11, 7, 5)]
+SIZES = [(11, 3, 5, 7), (7, 3, 2, 3), (11, 2, 5, 1), (1, 4, 3, 2), (5, 1, 2, 3), (1, 1, 2, 1), (4, 4, 4, 4)]
+SIZES += [(2, 11, 7, 5)]
 """n, d, k and the number of layers."""
 REACHES = [(5, 3), (6, 3), (9, 9), (10, 9), (2, 5)]
 DILATED = [(9, 3), (10, 3), (125, 5), (126, 5), (243, 3), (64, 2), (65, 2), (1000, 10), (1001, 10), (59_050, 3)]

@@ -5,8 +5,8 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from reference import cost_model as ref
 from softmark import Category, agree, agree_in_turn, fail
 
-SIZES = [(3, 5, 7, 2, 11), (3, 5, 7, 2, 1), (5, 3, 4, 1, 2), (2, 11, 13, 3, 3), (1, 1, 1, 1, 1), (4, 4, 4, 4, 4), (7, 2, 3, 3, 5)]
-SIZES += [(3, 1, 2, 1, 1), (1, 5, 2, 2, 3), (11, 7, 5, 2, 2), (4096, 14_336, 8, 2, 32), (10**10 + 19, 3, 5, 2, 3)]
+SIZES = [(3, 5, 7, 2, 11), (3, 5, 7, 2, 1), (5, 3, 4, 1, 2), (2, 11, 13, 3, 3), (1, 1, 1, 1, 1), (4, 4, 4, 4, 4)]
+SIZES += [(7, 2, 3, 3, 5), (3, 1, 2, 1, 1), (1, 5, 2, 2, 3), (11, 7, 5, 2, 2), (4096, 14_336, 8, 2, 32), (10**10 + 19, 3, 5, 2, 3)]
 SIZES += [(3, 5, 1, 1, 2), (3, 5, 2, 1, 7)]
 """d, f, the number of experts, k and the number of blocks."""
 
