@@ -6,9 +6,9 @@ Three layers take n tokens of d features and give n tokens of d features. They d
     convolution     y_t = ReLU(Σ_j K_j x_{t-j} + b)           k neighbours at once
     attention       Y = softmax(Q Kᵀ / √d_head) V W_O         every token with every token
 
-Letters: n tokens, d features, k entries of a kernel (part 1) or experts of a token (parts 4 to 6), f hidden units of a
-feed-forward network. All counts are Python's whole numbers, however large. `…` stands for none, one or two batch
-dimensions.
+Letters: n tokens, d features, k entries of a kernel (part 1) or experts of a token (parts 4 to 6), f hidden units
+of a feed-forward network. All counts are Python's whole numbers, however large. `…` stands for none, one or two
+batch dimensions.
 """
 
 from collections.abc import Callable

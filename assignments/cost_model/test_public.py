@@ -34,7 +34,8 @@ def one_count(function):
 
     def count(place, *sizes):
         counts = function(*sizes)
-        assert isinstance(counts, tuple | list) and len(counts) == 4, "the answer is no tuple of four counts"
+        assert isinstance(counts, tuple | list), "the answer is no tuple"
+        assert len(counts) == 4, f"the answer has {len(counts)} counts, expected 4"
         return counts[place]
 
     return count
