@@ -43,9 +43,9 @@ def test_mixture_of_batches(student, batch):
     """Tokens with batch dimensions in front, in both precisions, with equal scores among them."""
     for row, (d, n_experts, k) in enumerate(ROUTERS[:2]):
         dtype = torch.float32 if row % 2 else torch.float64
-        X, *others = draw_mixture(d, n_experts, k, batch, dtype)
-        agree(student.mixture, ref.mixture, X, *others)
-        agree(student.mixture, ref.mixture, 0 * X, *others)
+        agree(student.mixture, ref.mixture, *draw_mixture(d, n_experts, k, batch, dtype))
+    X, *others = draw_mixture(3, 5, 2, batch)
+    agree(student.mixture, ref.mixture, 0 * X, *others)
 
 
 @number("5.3")
@@ -54,7 +54,7 @@ def test_mixture_of_batches(student, batch):
 @pytest.mark.parametrize("batch", [(), (2,), (12,), (3, 4)], ids=str)
 def test_calls(student, batch):
     """Each expert that has tokens is called once, and an expert without tokens is not called."""
-    for d, n_experts, k in (3, 5, 2), (4, 9, 1), (2, 3, 3):
+    for d, n_experts, k in (3, 5, 2), (4, 9, 1):
         X, W_router = draw_router(d, n_experts, batch)
         used = len(ref.route(X, W_router, k)[0].unique())
         agree(student.mixture, ref.mixture, X, W_router, lend(experts, calls=used), k)
@@ -97,6 +97,6 @@ def test_mixture_manners(student):
     for factor in 1000, -1000:
         agree(student.mixture, ref.mixture, factor * X, W_router, lent, k)
     gradients_agree(student.mixture, ref.mixture, 64 * X, W_router / 64, lent, k)
-    calls = [draw_mixture(*sizes, batch) for sizes, batch in zip(ROUTERS, 3 * BATCHES, strict=False)]
+    calls = [draw_mixture(*sizes, batch) for sizes, batch in zip(ROUTERS, BATCHES, strict=False)]
     others = (X, W_router, lent, 2), (X.flip(0), W_router, lent, k)
     agree_in_turn(student.mixture, ref.mixture, (X, W_router, lent, k), *calls, *others)
