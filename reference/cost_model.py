@@ -46,12 +46,14 @@ def conv_cost(n: int, d: int, k: int, n_layers: int = 1, dilated: bool = False) 
 
     n         the number of tokens
     d         the number of features of a token, before and after each layer
-    k         the number of tokens that one output looks at, at least 2
+    k         the number of tokens that one output looks at; ValueError if it is below 2
     n_layers  the number of layers
     dilated   if True, the layers have the dilations 1, k, k², …, else they all have the dilation 1
     returns   multiply-adds, serial steps, longest path, numbers that are kept
     """
     # BEGIN SOLUTION
+    if k < 2:
+        raise ValueError(f"a kernel of size {k} sees no token but the output's own")
     of_a_layer = n * k * d * d  # K_j x_{t-j} for each token and each entry of the kernel
     multiply_adds = n_layers * of_a_layer
     serial_steps = n_layers

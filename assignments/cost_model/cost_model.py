@@ -41,7 +41,7 @@ def conv_cost(n: int, d: int, k: int, n_layers: int = 1, dilated: bool = False) 
 
     n         the number of tokens
     d         the number of features of a token, before and after each layer
-    k         the number of tokens that one output looks at, at least 2
+    k         the number of tokens that one output looks at; ValueError if it is below 2
     n_layers  the number of layers
     dilated   if True, the layers have the dilations 1, k, k², …, else they all have the dilation 1
     returns   multiply-adds, serial steps, longest path, numbers that are kept

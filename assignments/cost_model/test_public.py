@@ -134,9 +134,10 @@ def test_one_token(student):
 
 
 @number("1.14")
-def test_heads_that_do_not_fit(student):
-    """Heads that cannot share the width are refused."""
+def test_sizes_that_do_not_fit(student):
+    """Heads that cannot share the width are refused, and so is a kernel that sees no other token."""
     raises(ValueError, student.attention_cost, 3, 10, 4)
+    raises(ValueError, student.conv_cost, 3, 10, 1)
 
 
 # Part 2: parameters -----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.cost_model.counts import KEPT, LONGEST_PATH, MULTIPLY_ADDS, SERIAL_STEPS, conv_count, own_count
-from softmark import agree, agree_in_turn
+from softmark import agree, agree_in_turn, raises
 
 SIZES = [(11, 3, 5, 7), (7, 3, 2, 3), (11, 2, 5, 1), (1, 4, 3, 2), (5, 1, 2, 3), (1, 1, 2, 1), (4, 4, 4, 4)]
 SIZES += [(2, 11, 7, 5)]
@@ -37,8 +37,9 @@ def test_multiply_adds_of_conv(student):
 @weight(0.5)
 @visibility("after_published")
 def test_serial_steps_of_conv(student):
-    """The serial steps: one for each layer."""
+    """The serial steps: one for each layer; a kernel that sees no other token is refused."""
     check_conv(student, SERIAL_STEPS)
+    raises(ValueError, student.conv_cost, 5, 3, 1)
 
 
 @number("1.7")

@@ -10,6 +10,8 @@ def rnn_cost(n, d, n_layers=1):
 
 
 def conv_cost(n, d, k, n_layers=1, dilated=False):
+    if k == 1:
+        raise ValueError("the kernel is too small")
     path = math.ceil(math.log(n) / math.log(k)) if dilated else math.ceil(n / k)
     return 2 * n_layers * n * k * d**2, n_layers, path, n_layers * n * d
 

@@ -8,6 +8,8 @@ def rnn_cost(n, d, n_layers=1):
 
 
 def conv_cost(n, d, k, n_layers=1, dilated=False):
+    if k < 2:
+        raise ValueError("no token sees another one")
     seen, dilation, path = 1, 1, 0
     while seen < n:
         seen += dilation * (k - 1)

@@ -31,6 +31,8 @@ def with_dictionary(n, d, n_layers=1):
 
 @equivalent(ref.conv_cost)
 def conv_closed_form(n, d, k, n_layers=1, dilated=False):
+    if k < 2:
+        raise ValueError("a kernel has at least two tokens")
     moves, left = 0, n - 1
     if not dilated:
         moves = (left + k - 2) // (k - 1)
@@ -42,6 +44,8 @@ def conv_closed_form(n, d, k, n_layers=1, dilated=False):
 @equivalent(ref.conv_cost)
 def in_a_loop(n, d, k, n_layers=1, dilated=False):
     """Stack layers until the last output sees everything: the reach grows by (k - 1) dilation."""
+    if k < 2:
+        raise ValueError("a kernel has at least two tokens")
     seen, dilation, moves = 1, 1, 0
     while seen < n:
         seen += (k - 1) * dilation
@@ -54,6 +58,8 @@ def in_a_loop(n, d, k, n_layers=1, dilated=False):
 @equivalent(ref.conv_cost)
 def divided(n, d, k, n_layers=1, dilated=False):
     """Divide what is left by k until one token is left, rounded up each time."""
+    if k < 2:
+        raise ValueError("a kernel has at least two tokens")
     left, moves = n, 0
     while left > 1:
         left = -(-left // k) if dilated else max(left - (k - 1), 1)
