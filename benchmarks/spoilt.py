@@ -26,6 +26,7 @@ HOMEWORKS = {
     "attention_scores": "attend scores softmax_rows",
     "building_blocks": "linear",
     "byte_pair_encoding": "pieces",
+    "cost_model": "rnn_cost",
     "lstm_gates": "gate_inputs",
     "multi_head": "split_heads",
     "positional_encoding": "angles",

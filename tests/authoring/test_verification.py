@@ -17,6 +17,7 @@ LEAST_MISTAKES = {
     "attention_scores": 156,
     "building_blocks": 199,
     "byte_pair_encoding": 202,
+    "cost_model": 170,
     "lstm_gates": 148,
     "multi_head": 118,
     "positional_encoding": 103,

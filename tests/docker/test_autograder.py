@@ -26,6 +26,7 @@ WRONG = {
     "attention_scores": "mixed",
     "building_blocks": "probabilities",
     "byte_pair_encoding": "first_of_equals",
+    "cost_model": "flops",
     "lstm_gates": "gate_order",
     "multi_head": "full_width",
     "positional_encoding": "halves",

@@ -80,7 +80,8 @@ class TestRanges:
 
     def test_integers_and_booleans_are_exact(self):
         """2**62 and 2**62 + 1 are different."""
-        assert failure(agree, torch.tensor([2**62 + 1]), torch.tensor([2**62])).fact == "the value is wrong"
+        fact = "the value is wrong: it is 1 too large"
+        assert failure(agree, torch.tensor([2**62 + 1]), torch.tensor([2**62])).fact == fact
 
 
 class TestReferenceIsLeftAlone:

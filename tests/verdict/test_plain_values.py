@@ -93,8 +93,17 @@ FACTS: list[tuple[Any, Any, str, str]] = [
     ("cat", b"cat", "returned a text, expected bytes: encode the texts as UTF-8", ""),
     (b"cat", "cat", "returned bytes, expected a text: decode the bytes as UTF-8", ""),
     (b"cat", "dog", "returned bytes, expected a text", ""),
-    # large numbers, and plain values beside others
-    (2**70 + 1, 2**70, "the value is wrong", "got 1180591620717411303425, expected 1180591620717411303424, off by 1"),
+    # whole numbers, large ones, and plain values beside others
+    (12, 13, "the value is wrong: it is 1 too small", "got 12, expected 13, off by 1"),
+    (39, 13, "the value is wrong: it is 3 times what is expected", "off by 26"),
+    (13, 39, "the value is wrong: it is 1/3 of what is expected", "off by 26"),
+    (40, 13, "the value is wrong", "off by 27"),
+    (-26, 13, "the value is wrong", "off by 39"),
+    (8, 4, "the value is wrong", "off by 4"),
+    (2**70 + 1, 2**70, "the value is wrong: it is 1 too large", "expected 1180591620717411303424, off by 1"),
+    (2**71, 2**70, "the value is wrong: it is 2 times what is expected", ""),
+    ([26, 34, 2], [13, 17, 1], "all 3 entries are wrong: each is 2 times what is expected", ""),
+    ({"n": 13, "d": 34}, {"n": 13, "d": 17}, "1 of 2 values is wrong", "at 'd': got 34, expected 17"),
     ((WORDS[:-1], NUMBERS), (WORDS, NUMBERS),
      "output 1 of 2: 5 entries, expected 6 entries: the last entry is missing", ""),
     ({"ids": [5], "x": NUMBERS}, {"ids": [4], "x": NUMBERS}, "entry 'ids': the only entry is wrong", ""),
@@ -129,7 +138,7 @@ class TestRight:
 
     def test_several_outputs_are_compared_one_by_one(self) -> None:
         """A tuple of whole numbers holds outputs, so the sentence names the output."""
-        assert failure(agree, (3, 5), (3, 4)).fact == "output 2 of 2: the value is wrong"
+        assert failure(agree, (3, 5), (3, 4)).fact == "output 2 of 2: the value is wrong: it is 1 too large"
 
 
 def test_pairs_are_written_alike() -> None:

@@ -20,6 +20,8 @@ _MOST_AXES = 5
 """For answers with more axes than this, other orders of the axes are not tried."""
 _LARGEST_ORIGIN = 4096
 """The largest n for which a factor is written as n, √n, 1/n or 1/√n."""
+_TELLING = 10
+"""Smaller whole numbers divide many others by chance."""
 
 
 def of_shapes(got: torch.Tensor, true: torch.Tensor) -> str:
@@ -72,6 +74,8 @@ def of_values(got: torch.Tensor, true: torch.Tensor, wrong: torch.Tensor) -> tup
             return _NOT_TOLD
         exchanged = bool(wrong.all())
         return (Regularity.TRUTH, ": True and False are exchanged") if exchanged else (Regularity.NONE, "")
+    if true.numel() == 1 and not true.is_floating_point() and not true.is_complex():
+        return of_whole_number(int(got.item()), int(true.item()))
     if not true.is_floating_point() or true.numel() < 4 or not bool(torch.isfinite(got).all()):
         return _NOT_TOLD
     if not bool(torch.isfinite(true).all()):
@@ -82,6 +86,24 @@ def of_values(got: torch.Tensor, true: torch.Tensor, wrong: torch.Tensor) -> tup
         described = Regularity.AXES, clause
     described = described or _moved(got, true) or _sums(got, true) or _part(got, true, wrong) or _one_row(wrong)
     return described or (Regularity.NONE, "")
+
+
+def of_whole_number(got: int, true: int) -> tuple[str, str]:
+    """Return the regularity of a wrong whole number, with a clause that says it; both are empty if there is none."""
+    if abs(got - true) == 1:
+        return Regularity.OFFSET, f": it is 1 too {'large' if got > true else 'small'}"
+    factor = whole_factor(got, true) if min(abs(got), abs(true)) >= _TELLING else ""
+    return (Regularity.FACTOR, f": it is {factor} what is expected") if factor else _NOT_TOLD
+
+
+def whole_factor(got: int, true: int) -> str:
+    """Return by which factor a whole number is wrong, as "3 times" or "1/3 of"; empty if it is no small multiple."""
+    if got * true <= 0 or got == true:
+        return ""
+    small, large = sorted((abs(got), abs(true)))
+    if large % small or large // small > _LARGEST_ORIGIN:
+        return ""
+    return f"{large // small} times" if abs(got) == large else f"1/{large // small} of"
 
 
 def _factor(got: torch.Tensor, true: torch.Tensor) -> Described | None:

@@ -16,6 +16,7 @@ import torch
 
 from softmark.records.verdict import Category, Lines, Verdict
 from softmark.verdict import plain_words as words
+from softmark.verdict.patterns import of_whole_number
 from softmark.verdict.values import Path, kind, place, plural
 
 _LEAVES = (str, bytes, int, bool, type(None))
@@ -164,7 +165,9 @@ def _text(got: Any, want: Any, at: str) -> Verdict:
 
 def _number(got: int, want: int, at: str) -> Verdict:
     where = f"got {words.written(got)}, expected {words.written(want)}, off by {words.written(abs(got - want))}"
-    return Verdict(category=Category.VALUE, fact=f"{at}the value is wrong", where=where)
+    regularity, clause = of_whole_number(got, want)
+    fact = f"{at}the value is wrong{clause}"
+    return Verdict(category=Category.VALUE, fact=fact, where=where, regularity=regularity, clause=clause)
 
 
 def _sequence(got: Sequence[Any], want: Sequence[Any], at: str) -> Verdict:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from softmark.verdict import values
+from softmark.verdict.patterns import whole_factor
 from softmark.verdict.values import plural
 
 _LONGEST = 60
@@ -108,7 +109,7 @@ def run_of_entries(start: int, count: int, total: int, verb: str) -> str:
 
 
 def in_common(wrong: Sequence[tuple[Any, Any]], *, everywhere: bool) -> str:
-    """Return a clause if all wrong values differ in the same way: by a number, in case, in spaces; else empty."""
+    """Return a clause if all wrong values differ in the same way: by a number or factor, in case, in spaces."""
     if len(wrong) < 2:
         return ""
     each = "each is" if everywhere else "the wrong ones are"
@@ -117,6 +118,9 @@ def in_common(wrong: Sequence[tuple[Any, Any]], *, everywhere: bool) -> str:
         if len(offsets) == 1:
             offset = offsets.pop()
             return f": {each} {abs(offset)} too {'large' if offset > 0 else 'small'}"
+        factors = {whole_factor(a, b) for a, b in wrong}
+        if len(factors) == 1 and (factor := factors.pop()):
+            return f": {each} {factor} what is expected"
     if all(isinstance(a, str) and isinstance(b, str) for a, b in wrong):
         if all(a.lower() == b.lower() for a, b in wrong):
             return ": they are right but for upper and lower case"
