@@ -3,11 +3,11 @@
     pictures ──► patches ──► linear layer ──► class token in front ──► + positions ──► blocks ──► norm ──► head
     (N, C, H, W) (N, h·w, C·p·p) (N, h·w, D)  (N, 1 + h·w, D)                                      of the class token
 
-Conventions: the batch comes first, and pictures are `(N, C, H, W)`, as in PyTorch: N pictures, C channels, H rows and
-W columns of pixels. A patch has p rows and p columns, so a picture has h = H / p rows and w = W / p columns of patches.
-Patches are counted row by row, as one reads: the patch in row i and column j has number i·w + j. The class token comes
-first, before all patches. A weight is `(out, in)`, as in PyTorch. Results keep the dtype and the device of the input,
-and no input is ever changed.
+Conventions: the batch comes first, and pictures are `(N, C, H, W)`, as in PyTorch: N pictures, C channels, H
+rows and W columns of pixels. A patch has p rows and p columns, so a picture has h = H / p rows and w = W / p
+columns of patches. Patches are counted row by row, as one reads: the patch in row i and column j has number i·w
++ j. The class token comes first, before all patches. A weight is `(out, in)`, as in PyTorch. Results keep the
+dtype and the device of the input, and no input is ever changed.
 """
 
 import torch
@@ -127,7 +127,7 @@ def image_attention(
         map: (N, h, w)               the weights: they sum to 1 over the places of a picture
     """
     # BEGIN SOLUTION
-    N, C, h, w = features.shape
+    N, _, h, w = features.shape
     X = features.flatten(2).transpose(1, 2)                # (N, h·w, C)  the places row by row
     from_query = query @ W_q.T                             # (N, A)
     from_places = X @ W_x.T                                # (N, h·w, A)
