@@ -28,7 +28,7 @@ SIZES = [
 """N, C, H, W and p."""
 NO_PATCHES = [(6, 12, (2, 2)), (6, 12, (3, 3)), (6, 10, (2, 3)), (6, 2, (3, 2))]
 """Patches, their length and a grid for p = 2."""
-NOT_DIVISIBLE = [(4, 5, 2), (5, 4, 2), (3, 4, 6), (2, 6, 4), (7, 9, 3), (1, 1, 2), (8, 2, 4)]
+NOT_DIVISIBLE = [(4, 5, 2), (5, 4, 2), (4, 9, 6), (2, 6, 4), (7, 9, 3), (1, 1, 2), (8, 2, 4)]
 """H, W and p; in two of them H·W is a multiple of p·p."""
 PICTURES = {
     "digits": ([digit(7), digit(4), digit(2)], 2, (4, 3)),
