@@ -25,16 +25,24 @@ def pair(student, name, *sizes, weights=None):
     return filled(getattr(student, name)(*sizes), weights), filled(getattr(ref, name)(*sizes), weights)
 
 
+def run_embedding(weights, images, *sizes):
+    return filled(ref.PatchEmbedding(*sizes), weights)(images)
+
+
+def run_transformer(weights, images, *sizes):
+    return filled(ref.VisionTransformer(*sizes), weights)(images)
+
+
+RUNS = {"PatchEmbedding": run_embedding, "VisionTransformer": run_transformer}
+
+
 def check(student, name, sizes, weights, images):
-    """Check that the student's module with these weights gives the reference's numbers."""
+    """Check that the student's module, made anew with these weights, gives the numbers of the reference's."""
 
     def run_own(weights, images, *sizes):
         return filled(getattr(student, name)(*sizes), weights)(images)
 
-    def run_reference(weights, images, *sizes):
-        return filled(getattr(ref, name)(*sizes), weights)(images)
-
-    agree(run_own, run_reference, weights, images, *sizes)
+    agree(run_own, RUNS[name], weights, images, *sizes)
 
 
 def check_several(student, name, cases):

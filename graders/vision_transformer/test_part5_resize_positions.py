@@ -43,13 +43,9 @@ def witness(table, old, new):
 @pytest.mark.parametrize(("old", "new"), GRIDS)
 def test_resize(student, old, new):
     """Larger and smaller grids, none of them square; the class token's row stays."""
-    for d in (3, 1, 4):
-        table = draw_table(old, d)
-        given = table, old, new
-        confirm_reference(
-            lambda given=given: ref.resize_positions(*given), lambda given=given: witness(*given), "F.interpolate"
-        )
-        agree(student.resize_positions, ref.resize_positions, *given)
+    given = draw_table(old, 1 + (old[0] + new[1]) % 4), old, new
+    confirm_reference(lambda: ref.resize_positions(*given), lambda: witness(*given), "PyTorch's F.interpolate")
+    agree(student.resize_positions, ref.resize_positions, *given)
 
 
 @number("5.2")
