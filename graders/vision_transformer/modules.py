@@ -5,24 +5,22 @@ import torch
 from reference import vision_transformer as ref
 from softmark import Category, agree, draw, fail, gradients_agree
 
+TWICE = ("in_proj_weight", "linear2.weight")
+"""Weights that are drawn larger, so that tokens choose where they look, and the feed-forward network counts."""
+
 
 def weights_of(name, *sizes):
     """Draw weights of order one for every parameter of a class of the reference, by name."""
     with torch.random.fork_rng():
         shapes = {key: value.shape for key, value in getattr(ref, name)(*sizes).state_dict().items()}
-    return {key: draw("shape", shape=shape) / max(1, shape[1:].numel()) ** 0.5 for key, shape in shapes.items()}
+    drawn = {key: draw("shape", shape=shape) / max(1, shape[1:].numel()) ** 0.5 for key, shape in shapes.items()}
+    return {key: 2 * value if key.endswith(TWICE) else value for key, value in drawn.items()}
 
 
 def filled(module, weights):
     """Return the module with these weights, the reference's in their dtype, as a student's takes it by itself."""
     module.load_state_dict(weights, **{"assign": True} if isinstance(module, torch.nn.Module) else {})
     return module
-
-
-def pair(student, name, *sizes, weights=None):
-    """Return the student's module and the reference's with the same weights."""
-    weights = weights or weights_of(name, *sizes)
-    return filled(getattr(student, name)(*sizes), weights), filled(getattr(ref, name)(*sizes), weights)
 
 
 def run_embedding(weights, images, *sizes):
@@ -45,16 +43,24 @@ def check(student, name, sizes, weights, images):
     agree(run_own, RUNS[name], weights, images, *sizes)
 
 
+def checked_pair(student, name, sizes, images):
+    """Return the student's module and the reference's with the same weights, once their numbers agree."""
+    weights = weights_of(name, *sizes)
+    check(student, name, sizes, weights, images)
+    return filled(getattr(student, name)(*sizes), weights), filled(getattr(ref, name)(*sizes), weights)
+
+
 def check_several(student, name, cases):
     """Check several modules that are used in turn, in both modes; their weights change between the calls."""
-    pairs = [pair(student, name, *sizes) for sizes, _ in cases]
+    pairs = [checked_pair(student, name, *case) for case in cases]
     for change, training in (0.0, True), (0.1, False), (-0.2, True):
         for (own, ours), (_, images) in zip(pairs, cases, strict=True):
             weights = {key: value + change for key, value in ours.state_dict().items()}
             for module in (own, ours):
                 filled(module, weights).train(training)
             agree(own, ours, images)
-            gradients_agree(own, ours, images)
+    for (own, ours), (_, images) in zip(pairs, cases, strict=True):
+        gradients_agree(own, ours, images)
 
 
 def tensors_in(answer, *shapes):

@@ -4,7 +4,7 @@ import pytest
 import torch.nn.functional as F
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
-from graders.vision_transformer.modules import check, check_several, filled, pair, weights_of
+from graders.vision_transformer.modules import check, check_several, checked_pair, filled, weights_of
 from graders.vision_transformer.pictures import digit
 from reference import vision_transformer as ref
 from softmark import (
@@ -105,9 +105,8 @@ def test_embedding_gradients(student):
     """Gradients reach the pictures and every parameter."""
     for name in ("all_different", "one_picture", "one_row", "one_of_all"):
         n, *rest = SIZES[name]
-        own, ours = pair(student, "PatchEmbedding", *rest)
         images = draw_images(n, *rest[:2])
-        agree(own, ours, images)
+        own, ours = checked_pair(student, "PatchEmbedding", rest, images)
         gradients_agree(own, ours, images)
         agree_at_extremes(own, ours, images)
 
@@ -118,9 +117,8 @@ def test_embedding_gradients(student):
 def test_embedding_conduct(student):
     """dtype, device, mode, other modules and earlier calls do not matter; a digit is a picture like any other."""
     sizes = 3, (4, 6), 2, 5
-    own, ours = pair(student, "PatchEmbedding", *sizes)
     images = draw_images(2, 3, (4, 6))
-    agree(own, ours, images)
+    own, ours = checked_pair(student, "PatchEmbedding", sizes, images)
     for conduct in (repeatable, leaves_inputs, works_on_meta):
         conduct(own, images)
     agree_in_turn(own, ours, [images], [draw_images(3, 3, (4, 6))], [draw_images(1, 3, (4, 6))], [100 * images])
@@ -131,5 +129,5 @@ def test_embedding_conduct(student):
         agree(own, ours, to_float32(scale * images))
     keeps_dtype(own, images, dtypes=(images.float().dtype,))
     shown = digit(4)[None]
-    cases = (sizes, images), (sizes, images), ((1, (8, 6), 2, 3), shown), ((1, (8, 6), 1, 2), shown)
+    cases = (sizes, images), (sizes, images), ((1, (8, 6), 2, 3), shown)
     check_several(student, "PatchEmbedding", cases)
