@@ -11,6 +11,14 @@ from gradescope_utils.autograder_utils.decorators import number
 
 from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, raises, repeatable, works_on_meta
 
+
+def all_get_gradients(module, images):
+    """Assert that a gradient reaches every parameter of a module."""
+    found = module.vjp((images,), {}, module(images)).parameters
+    missing = [name for name, gradient in found.items() if gradient is None]
+    assert not missing, f"no gradient reaches {', '.join(missing)}"
+
+
 # Part 1: patches --------------------------------------------------------------------------------------------
 
 
@@ -66,9 +74,7 @@ def test_embedding_is_a_convolution(student):
     convolved = F.conv2d(images, weights["proj.weight"], weights["proj.bias"], stride=2)
     agree(own(images)[:, 1:], convolved.flatten(2).transpose(1, 2))
     works_on_meta(own, images)
-    found = own.vjp((images,), {}, own(images)).parameters
-    missing = [name for name, gradient in found.items() if gradient is None]
-    assert not missing, f"no gradient reaches {', '.join(missing)}"
+    all_get_gradients(own, images)
 
 
 @number("2.3")
@@ -91,9 +97,11 @@ def test_image_attention(student, example, name):
 
 @number("3.2")
 def test_maps_sum_to_one(student):
-    """The map of every picture sums to 1, and the inputs stay as they were."""
-    given = draw("n d", "n c h w", "a d", "a c", "a", n=3, d=4, c=2, h=5, w=3, a=6)
+    """The map of every picture sums to 1, gradients pass through it, and the inputs stay as they were."""
+    *given, cotangent = draw("n d", "n c h w", "a d", "a c", "a", "n h w", n=3, d=4, c=2, h=5, w=3, a=6)
     _, found = student.image_attention(*given)
+    through_map = student.image_attention.vjp(tuple(given), {}, (None, cotangent)).args
+    assert all(gradient is not None for gradient in through_map), "no gradient passes through the map"
     agree(found.sum(dim=(1, 2)), torch.ones(3, dtype=torch.float64))
     keeps_dtype(student.image_attention, *given)
     leaves_inputs(student.image_attention, *given)
@@ -110,13 +118,14 @@ def test_transformer(student, example):
 
 @number("4.2")
 def test_pictures_do_not_mix(student):
-    """Every picture gets alone what it gets in a batch, in train() and in eval()."""
+    """Every picture gets alone what it gets in a batch, in train() and in eval(); all parameters get gradients."""
     own, images = student.VisionTransformer(1, (4, 6), 2, 8, 2, 5, 1, 3), draw("4 1 4 6", dtype=torch.float32)
     together = own(images)
     for i in range(4):
         agree(own(images[i : i + 1]), together[i : i + 1])
     agree(own.eval()(images), together)
     repeatable(own, images)
+    all_get_gradients(own, images)
 
 
 @number("4.3")
@@ -139,10 +148,15 @@ def test_resize(student, example, name):
 @number("5.2")
 def test_resize_and_library(student):
     """PyTorch's interpolation says the same of a grid with one feature, and the class token's row stays."""
+    def library(table, old, new):
+        resized = F.interpolate(table[1:].reshape(1, 1, *old), size=new, mode="bilinear", align_corners=False)
+        return torch.cat([table[:1], resized.reshape(-1, 1)])
+
     table = draw("n 1", n=13)
-    resized = F.interpolate(table[1:].reshape(1, 1, 3, 4), size=(5, 2), mode="bilinear", align_corners=False)
-    agree(student.resize_positions(table, (3, 4), (5, 2)), torch.cat([table[:1], resized.reshape(10, 1)]))
+    agree(student.resize_positions, library, table, (3, 4), (5, 2))
+    gradients_agree(student.resize_positions, library, table, (3, 4), (5, 2))
     agree(student.resize_positions(table, (3, 4), (3, 4)), table)
+    works_on_meta(student.resize_positions, table, (3, 4), (5, 2))
     keeps_dtype(student.resize_positions, table, (3, 4), (5, 2))
     raises(ValueError, student.resize_positions, table, (3, 5), (5, 2))
 
