@@ -148,6 +148,7 @@ def test_resize(student, example, name):
 @number("5.2")
 def test_resize_and_library(student):
     """PyTorch's interpolation says the same of a grid with one feature, and the class token's row stays."""
+
     def library(table, old, new):
         resized = F.interpolate(table[1:].reshape(1, 1, *old), size=new, mode="bilinear", align_corners=False)
         return torch.cat([table[:1], resized.reshape(-1, 1)])
