@@ -53,7 +53,7 @@ def checked_pair(student, name, sizes, images):
 def check_several(student, name, cases):
     """Check several modules that are used in turn, in both modes; their weights change between the calls."""
     pairs = [checked_pair(student, name, *case) for case in cases]
-    for change, training in (0.0, True), (0.1, False), (-0.2, True):
+    for change, training in (0.0, True), (0.1, False):
         for (own, ours), (_, images) in zip(pairs, cases, strict=True):
             weights = {key: value + change for key, value in ours.state_dict().items()}
             for module in (own, ours):
