@@ -34,6 +34,7 @@ HOMEWORKS = {
     "seq2seq": "bilinear_scores",
     "text_features": "tokens",
     "transformer_block": "layer_norm",
+    "vision_transformer": "patches",
     "word_vectors": "skip_gram_pairs",
 }
 """The functions to spoil: that of part 1. In attention_scores nothing builds on part 1, so parts 3 and 4 as well."""

@@ -25,6 +25,7 @@ LEAST_MISTAKES = {
     "seq2seq": 197,
     "text_features": 167,
     "transformer_block": 167,
+    "vision_transformer": 178,
     "word_vectors": 209,
 }
 

@@ -31,6 +31,7 @@ SLIPS = {
     "seq2seq": ("1", "return z @ v ", "return z.abs() @ v ", "`abs` is a step that"),
     "text_features": ("5", "X / torch.where", "X.abs() / torch.where", "`abs` is a step that"),
     "transformer_block": ("1", "(centred**2).mean(dim=-1", "(centred**2).mean(dim=-2", "check the axis at `-2`."),
+    "vision_transformer": ("3", "return context, weights", "return context.abs(), weights", "`abs` is a step that"),
     "word_vectors": ("2", "h = total / words", "h = total.abs() / words", "`abs` is a step that"),
 }
 

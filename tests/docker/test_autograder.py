@@ -34,6 +34,7 @@ WRONG = {
     "seq2seq": "eager_search",
     "text_features": "as_in_the_lecture",
     "transformer_block": "norms_exchanged",
+    "vision_transformer": "channel_last",
     "word_vectors": "word2vec_only",
 }
 SECRET = "token-of-the-launcher"
