@@ -77,6 +77,31 @@ ROWS = [
     ("x: torch.Tensor", "return x + torch.ones(3)", "return x + torch.ones(3, dtype=x.dtype)", "device or dtype", ""),
     ("p", 'return f(p["a1"], p["b1"])', 'return f(p["a2"], p["b2"])', "wrong variable", ""),
     ("x, b", "return x.exp()", "return x.exp() + b.unsqueeze(1)", "unused", "x.exp()"),
+    ("x, dim", "return torch.log(torch.softmax(x, dim=1))", "return torch.log_softmax(x, dim=1)", "loses digits", ""),
+    (
+        "x",
+        "return torch.log(1 - torch.sigmoid(x) + 1e-9)",
+        "return torch.nn.functional.logsigmoid(-x)",
+        "loses digits",
+        "",
+    ),
+    ("x", "return torch.log(torch.exp(x).sum(dim=0))", "return torch.logsumexp(x, dim=0)", "loses digits", ""),
+    (
+        "x",
+        "p = torch.softmax(x, dim=0)\nreturn torch.log(p[0] + 1e-9)",
+        "p = torch.log_softmax(x, dim=0)\nreturn p[0]",
+        "loses digits",
+        "",
+    ),
+    ("x, i", "return x[:, i]", "return x.gather(-1, i.unsqueeze(-1))", "index", "x[:, i]"),
+    ("x", "return f(torch.relu(x))", "return torch.relu(f(x))", "brackets", "f(torch.relu(x))"),
+    ("x, w", "return (x > 0).float() * w", "return x * w", "call too many", ""),
+    ("x, flag: bool", "return x.sum(keepdim=True)", "return x.sum(keepdim=not flag)", "unused", "True"),
+    ("x: dict, n: int", "return x.most_common()", "return x.most_common(n)", "argument missing", "x.most_common()"),
+    ("x: torch.Tensor", "return torch.arange(3 + PAD)", "return torch.arange(PAD, 3 + PAD)", "bound", ""),
+    ("x: torch.Tensor, k: int", "return x + k * 2", "return x + (k - 1) * 2", "another size", "k"),
+    ("x: list, n: int", "y = n\nreturn x", "y = n\nreturn x[:n]", "step missing", "x"),
+    ("x: str, n: int", "return x.lower().split() + n", "return h(x) + n", "other function", ""),
     ("x, b, i", "return x[i]", "return x[i] + b[i]", "unused", "x[i]"),
     ("x, f", "return (x**2).sum()", "return (x**2 * f).sum()", "unused", "x**2"),
     ("x: list, y: list", "z = y + y\nreturn x", "z = y + y\nreturn z + x", "unused variable", "x"),
@@ -149,9 +174,9 @@ ROWS = [
 
 
 def function(parameters: str, body: str) -> str:
-    """Return a file with one function `g`, and a function `f` of two arguments that it may call."""
+    """Return a file with one function `g`, and functions `f` of two arguments and `h` of one that it may call."""
     inner = "".join(f"    {line}\n" for line in body.split("\n"))
-    return f"{HEAD}def g({parameters}):\n{inner}\n\ndef f(a, b=None):\n    return a\n"
+    return f"{HEAD}def g({parameters}):\n{inner}\n\ndef f(a, b=None):\n    return a\n\n\ndef h(a):\n    return a\n"
 
 
 def edited(text: str, edit: RepairEdit) -> str:

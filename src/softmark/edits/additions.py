@@ -100,6 +100,11 @@ def _unused(
         parameter = scope.parameters.get(other, "")
         kind = names.kind_of_unused(other)
         for node in scope.written():
+            if isinstance(node, ast.Constant) and type(node.value) is bool and parameter == "bool":
+                yield RepairChange(kind, node, other)
+                yield RepairChange(kind, node, f"not {other}")
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+                yield _with_argument("argument missing", node, other)
             if isinstance(node, ast.Constant) and type(node.value) in (int, float) and other in names.known_at(node):
                 yield RepairChange(kind, node, other)
         for node in values if other in scope.parameters else everything:

@@ -43,13 +43,14 @@ def _sliced(node: ast.Slice, field: str, name: str) -> ast.Slice:
 
 def _range(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
     """Yield other bounds of a range."""
-    if called(node) != "range":
+    if called(node) not in ("range", "arange"):
         return
     for place, bound in enumerate(node.args[:2]):
         yield from _bounds(bound, names, least=place == 0 and len(node.args) > 1)
     if len(node.args) == 1:
-        for least in ("1", *_whole(node, names)):
-            yield RepairChange("bound", node, f"range({least}, {ast.unparse(node.args[0])})")
+        for least in ("1", *_whole(node, names), *scope.constants):
+            words = [ast.Name(least), *node.args]
+            yield RepairChange("bound", node, ast.unparse(replaced(node, args=words)))
 
 
 def _kept_bounds(node: ast.Assign, scope: Scope, names: Names) -> Iterator[RepairChange]:
@@ -88,6 +89,13 @@ def _bounds(node: ast.expr, names: Names, *, least: bool) -> Iterator[RepairChan
             yield RepairChange.wrapped("bound", node, words.replace("{n}", name))
 
 
+def _size(node: ast.Name, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield a size that is one more or less."""
+    if isinstance(node.ctx, ast.Load) and node.id in names.sizes and isinstance(scope.parent(node), ast.BinOp):
+        yield RepairChange("another size", node, f"({node.id} - 1)")
+        yield RepairChange("another size", node, f"({node.id} + 1)")
+
+
 def _whole(node: ast.AST, names: Names) -> list[str]:
     """Return the variables with a whole number that are known at a node."""
     return [name for name in names.known_at(node) if name in names.sizes][:_MOST_NAMES]
@@ -111,5 +119,6 @@ _OPERATORS: tuple[tuple[Any, Callable[[Any, Scope, Names], Iterator[RepairChange
     (ast.Subscript, _slice),
     (ast.Call, _range),
     (ast.Assign, _kept_bounds),
+    (ast.Name, _size),
     (ast.BinOp, _larger),
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
 
 from softmark.edits.families import neighbours
-from softmark.edits.scopes import Scope, called, number_in
+from softmark.edits.scopes import Scope, called, number_in, replaced
 from softmark.edits.slips import Names, OwnFunctions, RepairChange, calls_in
 
 _EXCEPTIONS = ("ValueError", "TypeError", "IndexError", "KeyError", "RuntimeError")
@@ -43,6 +43,7 @@ def exchanges(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
         if isinstance(node, ast.Call):
             yield from _numbered(node)
             yield from _of_an_attribute(node)
+            yield from _inside_out(node)
             yield from _out_of_the_call(node)
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
             yield from _results(node.value)
@@ -67,6 +68,8 @@ def _chains(node: ast.Call | ast.Subscript, scope: Scope) -> Iterator[RepairChan
     while isinstance(inner, ast.Call | ast.Subscript | ast.Attribute):
         links += not isinstance(inner, ast.Attribute)
         inner = inner.func if isinstance(inner, ast.Call) else inner.value
+        if links and isinstance(inner, ast.Compare):
+            yield RepairChange("call too many", node, f"({ast.unparse(inner.left)})")
         if links > 1 and isinstance(inner, ast.Name | ast.BinOp) and getattr(inner, "id", "") not in _LIBRARIES:
             yield RepairChange("call too many", node, f"({ast.unparse(inner)})")
 
@@ -176,6 +179,14 @@ def _out_of_the_call(node: ast.Call) -> Iterator[RepairChange]:
         sign = ast.unparse(ast.BinOp(ast.Name("a"), inner.op, ast.Name("b")))[1:-1]
         yield RepairChange("brackets", node, f"({function}({left}){sign}{right})")
         yield RepairChange("brackets", node, f"({left}{sign}{function}({right}))")
+
+
+def _inside_out(node: ast.Call) -> Iterator[RepairChange]:
+    """Yield g(f(x)) for f(g(x))."""
+    inner = node.args[0] if len(node.args) == 1 else None
+    if isinstance(inner, ast.Call) and len(inner.args) == 1 and not node.keywords:
+        turned = replaced(inner, args=[replaced(node, args=inner.args)])
+        yield RepairChange("brackets", node, ast.unparse(turned))
 
 
 def _of_an_attribute(node: ast.Call) -> Iterator[RepairChange]:

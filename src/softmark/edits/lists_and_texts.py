@@ -38,6 +38,8 @@ def lists_and_texts(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     if scope.is_plain:
         for node in nodes:
             yield from _orders(node)
+            if isinstance(node, ast.Call):
+                yield from _chains(node, scope, own)
             yield from _steps(node, scope, own, names)
 
 
@@ -62,8 +64,11 @@ def _filter(node: ast.ListComp | ast.GeneratorExp, scope: Scope, names: Names) -
         return
     element = first.target.id
     lists = [name for name, annotation in scope.parameters.items() if "list" in annotation.lower()]
-    constants = sorted({one.id for one in ast.walk(scope.function) if isinstance(one, ast.Name) and one.id.isupper()})
-    tests = [element, *(f"{element} not in {name}" for name in lists), *(f"{element} != {name}" for name in constants)]
+    tests = [
+        element,
+        *(f"{element} not in {name}" for name in lists),
+        *(f"{element} != {name}" for name in scope.constants),
+    ]
     for test in tests:
         kept = replaced(first, ifs=[ast.parse(test, mode="eval").body])
         yield RepairChange("not left out", node, ast.unparse(replaced(node, generators=[kept, *rest])))
@@ -226,6 +231,17 @@ def _codes(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]
         yield RepairChange("order", node, f"{ast.unparse(node.func.value)}.items()")  # type: ignore[attr-defined]
 
 
+def _chains(node: ast.Call, scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
+    """Yield a function of the student's in the place of methods that are called one after the other."""
+    inner: ast.expr = node
+    while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+        inner = inner.func.value
+    if isinstance(inner, ast.Name):
+        for name in own.of_one:
+            if name != scope.name:
+                yield RepairChange("other function", node, f"{name}({inner.id})")
+
+
 def _steps(node: ast.AST, scope: Scope, own: OwnFunctions, names: Names) -> Iterator[RepairChange]:
     """Yield values with one more step, the student's own functions first."""
     for value in _values(node):
@@ -237,7 +253,7 @@ def _steps(node: ast.AST, scope: Scope, own: OwnFunctions, names: Names) -> Iter
                 yield RepairChange("step missing", value, f"{name}({ast.unparse(inner)})")
             for other in [one for one in scope.parameters if one != ast.unparse(inner)][:3] if count == 2 else []:
                 yield RepairChange("step missing", value, f"{name}({ast.unparse(inner)}, {other})")
-        for words in _STEPS:
+        for words in (*_STEPS, *(f"({{}})[:{name}]" for name in names.parameters_of("int"))):
             yield RepairChange.wrapped("step missing", value, words)
 
 

@@ -20,6 +20,7 @@ from softmark.edits.bounds import bounds
 from softmark.edits.exchanges import exchanges
 from softmark.edits.kinds import KINDS, OF_OPERATORS
 from softmark.edits.lists_and_texts import lists_and_texts
+from softmark.edits.logarithms import logarithms
 from softmark.edits.operators import expressions
 from softmark.edits.regular_expressions import regular_expressions
 from softmark.edits.scopes import FunctionNode, Scope, TreeChange
@@ -223,6 +224,7 @@ def _changes(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from exchanges(scope, own)
     yield from regular_expressions(scope)
     yield from bounds(scope)
+    yield from logarithms(scope)
     yield from lists_and_texts(scope, own)
     yield from additions(scope, own)
 

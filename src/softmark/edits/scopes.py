@@ -112,6 +112,12 @@ class Scope:
         }
 
     @cached_property
+    def constants(self) -> list[str]:
+        """The names in capitals that the function reads and does not set, such as PAD."""
+        read = (node.id for node in ast.walk(self.function) if isinstance(node, ast.Name) and len(node.id) > 1)
+        return sorted({name for name in read if name.isupper()} - set(self.variables))
+
+    @cached_property
     def is_plain(self) -> bool:
         """True if the function works with no tensors: its parameters are annotated so, and it uses no library."""
         annotations = self.parameters.values()

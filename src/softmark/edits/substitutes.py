@@ -206,6 +206,16 @@ def _keys(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairCha
 # Signs, masks and conditions ------------------------------------------------------------------------------------------
 
 
+def _picked(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield one entry of each row for x[:, i], which has all columns i for each row."""
+    if isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2:
+        rows, columns = node.slice.elts
+        if isinstance(rows, ast.Slice) and isinstance(columns, ast.Name) and isinstance(node.ctx, ast.Load):
+            gathered = f"({ast.unparse(node.value)}).gather(-1, {columns.id}.unsqueeze(-1))"
+            yield RepairChange("index", node, gathered)
+            yield RepairChange("index", node, f"{gathered}.squeeze(-1)")
+
+
 def _negations(node: ast.expr, scope: Scope, names: Names) -> Iterator[RepairChange]:
     above, role = scope.parent(node), scope.role(node)
     if isinstance(above, ast.UnaryOp) or isinstance(getattr(node, "ctx", None), ast.Store):
@@ -293,6 +303,7 @@ _OPERATORS: tuple[tuple[Any, Callable[[Any, Scope, Names], Iterator[RepairChange
     (ast.Name, _variables),
     (ast.Attribute, _attributes),
     (ast.Subscript, _keys),
+    (ast.Subscript, _picked),
     (ast.expr, _negations),
     (ast.Compare, _conditions),
     (ast.BinOp, _operators),

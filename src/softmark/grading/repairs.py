@@ -137,7 +137,12 @@ class _Candidate:
     @property
     def is_on_a_bare_line(self) -> bool:
         """True if the line of the edit only passes a value on, as `return z` does: a step may be missing there."""
-        return _BARE_LINE.fullmatch(self.text.splitlines()[self.line - 1]) is not None
+        return _BARE_LINE.fullmatch(self.line_text) is not None
+
+    @property
+    def line_text(self) -> bytes:
+        """The line that a student is told, without a comment."""
+        return self.text.splitlines()[self.line - 1].partition(b"#")[0].rstrip()
 
     @property
     def fragment(self) -> str:
@@ -280,21 +285,23 @@ def _of_two_variables(found: Sequence[_Candidate]) -> _Candidate | None:
     return _on_a_bare_line(found) or _of_the_only_line([one for one in found if one.fragment.isidentifier()])
 
 
-def _beside_a_product(found: Sequence[_Candidate]) -> _Candidate | None:
-    """Return the edit that adds a product of matrices to another one, if this is on one line only."""
-    return _of_the_only_line([one for one in found if "@" in one.fragment])
+def _in_a_sum(found: Sequence[_Candidate]) -> _Candidate | None:
+    """Return the edit on a line with a sum, where a term may be missing, if there is one such line only."""
+    return _of_the_only_line([one for one in found if _SUM.search(one.line_text)])
 
 
 def _of_the_only_line(found: Sequence[_Candidate]) -> _Candidate | None:
     return found[0] if len({one.place for one in found}) == 1 else None
 
 
-_BARE_LINE = re.compile(rb"\s*(return|\w+\s*=)\s*\w+\s*(#.*)?")
+_BARE_LINE = re.compile(rb"\s*(return|\w+\s*=)\s*\w+")
+_SUM = re.compile(rb" [+-] ")
 _OF_SEVERAL_LINES: dict[str, Callable[[Sequence[_Candidate]], _Candidate | None]] = {
     "bound": _the_first,
     "sign missing": _the_last,
     "unused variable": _of_two_variables,
-    "two unused": _beside_a_product,
+    "unused": _in_a_sum,
+    "two unused": _in_a_sum,
     "factor missing": _on_a_bare_line,
     "step missing": _on_a_bare_line,
 }
