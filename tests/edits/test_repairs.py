@@ -77,6 +77,9 @@ ROWS = [
     ("x: torch.Tensor", "return x + torch.ones(3)", "return x + torch.ones(3, dtype=x.dtype)", "device or dtype", ""),
     ("p", 'return f(p["a1"], p["b1"])', 'return f(p["a2"], p["b2"])', "wrong variable", ""),
     ("x, b", "return x.exp()", "return x.exp() + b.unsqueeze(1)", "unused", "x.exp()"),
+    ("n: int, d: int", "return n + d", "return n + 3 * d", "factor missing", "d"),
+    ("n: int, d: int", "return n * n", "return n * n + d", "unused", "n * n"),
+    ("n: int, d: int", "m = d * d\nreturn n * n", "m = d * d\nreturn n * n + d", "term missing", "n * n"),
     ("x, dim", "return torch.log(torch.softmax(x, dim=1))", "return torch.log_softmax(x, dim=1)", "loses digits", ""),
     (
         "x",

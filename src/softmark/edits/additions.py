@@ -25,6 +25,7 @@ _STEPS = (
     "({}).mean()", "({}).sum()", "({}).clamp(min=1)", "({}).clamp(max=1)",
 )  # fmt: skip
 _BETWEEN = ("({}) + {other}", "({}) - {other}", "({}) * {other}", "({}) @ {other}", "({}) / {other}")
+_OF_NUMBERS = ("3 * ({})", "4 * ({})")
 _MASKS = ("mask", "block", "keep", "allow", "pad", "valid", "nowhere")
 _WITH_MASK = ("({}).masked_fill(~{other}, -math.inf)", "({}).masked_fill({other}, -math.inf)", "({}) & {other}",
               "({}).masked_fill({other}, 0.0)", "({}).masked_fill(~{other}, 0.0)")  # fmt: skip
@@ -42,6 +43,10 @@ def additions(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from _results(scope, names)
     yield from _modules(scope)
     yield from _roots(scope, names)
+    if scope.is_of_numbers:
+        yield from _factors(values, scope, names)
+        yield from _terms(values, names)
+        yield from _of_constants(scope, names)
     if scope.is_plain:
         return  # further additions are made to tensors
     if not scope.name.endswith("__init__"):  # it makes layers, and computes nothing
@@ -225,7 +230,7 @@ def _factors(values: list[ast.expr], scope: Scope, names: Names) -> Iterator[Rep
                 yield RepairChange.wrapped("factor missing", node, f"({words})")
     for node in values:
         if not isinstance(node, ast.Constant | ast.Starred | ast.Tuple) and not _is_kept_as_a_size(node, scope, names):
-            for words in ("2 * ({})", "({}) / 2", "({}) ** 0.5"):
+            for words in ("2 * ({})", "({}) / 2", "({}) ** 0.5", *(_OF_NUMBERS if scope.is_of_numbers else ())):
                 yield RepairChange.wrapped("factor missing", node, f"({words})")
             yield RepairChange.wrapped("sign missing", node, "(-({}))")
 
@@ -254,6 +259,17 @@ def _steps(values: list[ast.expr], scope: Scope, own: OwnFunctions) -> Iterator[
                     yield RepairChange.wrapped("step missing", node, f"{name}({{}})")
             for words in _STEPS:
                 yield RepairChange.wrapped("step missing", node, words)
+
+
+def _of_constants(scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield sums with a number that is a variable's whole value, and values that are one more or less."""
+    for node in scope.written():
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            for other in names.known_at(node)[:_MOST_OTHERS]:
+                yield RepairChange("term missing", node.value, f"({ast.unparse(node.value)} + {other})")
+        if isinstance(node, ast.Assign | ast.Return) and node.value is not None:
+            for words in ("({}) + 1", "({}) - 1"):
+                yield RepairChange.wrapped("another size", node.value, words)
 
 
 def _terms(values: list[ast.expr], names: Names) -> Iterator[RepairChange]:

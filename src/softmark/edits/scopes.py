@@ -125,6 +125,11 @@ class Scope:
             return False
         return not any(isinstance(node, ast.Name) and node.id in _LIBRARIES for node in ast.walk(self.function))
 
+    @cached_property
+    def is_of_numbers(self) -> bool:
+        """True if the parameters are numbers only."""
+        return self.is_plain and set(self.parameters.values()) <= {"int", "float", "bool", "int | None", "float | None"}
+
     def of_type(self, word: str) -> list[str]:
         """Return the parameters whose annotation has this word in it."""
         return [name for name, annotation in self.parameters.items() if word in annotation]

@@ -219,6 +219,8 @@ class RepairSearch:
                     return _of_one_line(found)
                 if candidate.place == found[0].place:
                     continue  # what is likelier has been said of that line
+            if (candidate.kind, candidate.place) in {(one.kind, one.place) for one in found}:
+                continue  # it would only say the same, and an edit with which all cases pass costs many calls
             if search.requests >= min(MOST_OF_A_PART, MOST_REQUESTS - self._requests) or search.spent:
                 # an edit on another line may be among those that were not tried
                 return found if found and self._are_enough(found[0], candidate) else []
@@ -282,7 +284,8 @@ def _on_a_bare_line(found: Sequence[_Candidate]) -> _Candidate | None:
 
 def _of_two_variables(found: Sequence[_Candidate]) -> _Candidate | None:
     """Return the edit that combines an unused variable with another variable, if this is on one line only."""
-    return _on_a_bare_line(found) or _of_the_only_line([one for one in found if one.fragment.isidentifier()])
+    named = [one for one in found if one.fragment.isidentifier()]
+    return _on_a_bare_line(found) or _in_a_sum(found) or _of_the_only_line(named)
 
 
 def _in_a_sum(found: Sequence[_Candidate]) -> _Candidate | None:
