@@ -1,0 +1,110 @@
+"""Hidden tests of part 7: which parameters learn, and features for another task."""
+
+import pytest
+import torch
+from gradescope_utils.autograder_utils.decorators import number, visibility, weight
+
+from graders.language_model.inputs import some_ids
+from graders.language_model.modules import SMALL, Own, loaded, random_weights, run_features
+from reference import language_model as ref
+from softmark import agree, draw, leaves_inputs, raises, repeatable, to_float32, works_on_meta
+
+DEEP = (3, 2, 2, 1, 12)
+"""A model of twelve blocks, so that blocks.1 and blocks.10 have names that begin alike."""
+TRAINABLE = {
+    "a_module": (["norm"],),
+    "a_parameter": (["positions.weight"],),
+    "several": (["norm.bias", "blocks.1"],),
+    "in_no_order": (["norm", "blocks.0.linear1", "embed"],),
+    "inside_of_another": (["blocks.0", "blocks.0.norm1", "blocks.0.norm1.weight"],),
+    "all": (["embed", "positions", "blocks", "norm"],),
+    "nothing": ([],),
+    "one_after_the_other": (["norm"], ["blocks.1.self_attn"], [], ["embed"]),
+}
+
+
+def freeze_in_turn(freeze, model, learning, trainables):
+    """Freeze a model several times; return the names that are told, and which parameters learn, after each time."""
+    return [(freeze(model, list(names)), learning(model)) for names in trainables]
+
+
+def of_reference(sizes, *trainables):
+    def learning(model):
+        return {name: parameter.requires_grad for name, parameter in model.named_parameters()}
+
+    return freeze_in_turn(ref.freeze, ref.LanguageModel(*sizes), learning, trainables)
+
+
+def of_student(student):
+    """Return `of_reference` with the student's function and model. What learns has a gradient."""
+
+    def run(sizes, *trainables):
+        ids = some_ids(sizes[0], 2)
+        cotangent = draw("t v", t=2, v=sizes[0], dtype=torch.float32)
+
+        def learning(model):
+            found = model.vjp((ids,), {}, cotangent).parameters
+            return {name: gradient is not None for name, gradient in found.items()}
+
+        return freeze_in_turn(student.freeze, student.LanguageModel(*sizes), learning, trainables)
+
+    return run
+
+
+@number("7.1")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("trainables", TRAINABLE.values(), ids=TRAINABLE)
+def test_freeze(student, trainables):
+    """The named modules and parameters learn, and no others; their names are told in the model's order."""
+    agree(of_student(student), of_reference, SMALL, *trainables)
+
+
+@number("7.2")
+@weight(0.25)
+@visibility("after_published")
+def test_freeze_whole_names(student):
+    """blocks.1 is not blocks.10; a name that the model does not have raises ValueError."""
+    agree(of_student(student), of_reference, DEEP, ["blocks.1"], ["blocks.11.norm1"])
+    for unknown in (["head"], ["blocks.7"], ["norm", "block"], ["blocks.0.norm1.gain"], ["linear1"]):
+        raises(ValueError, student.freeze, student.LanguageModel(*SMALL), unknown)
+
+
+FEATURES = {
+    "lengths_that_differ": (SMALL, 4, 5, [2, 5, 1, 3]),
+    "one_row": (SMALL, 1, 4, [3]),
+    "one_token": (SMALL, 3, 1, [1, 1, 1]),
+    "all_alike": ((4, 4, 4, 1, 1), 4, 4, [4, 4, 4, 4]),
+    "two_rows": ((9, 33, 6, 3, 1), 2, 33, [33, 17]),
+}
+
+
+@number("7.3")
+@weight(0.75)
+@visibility("after_published")
+@pytest.mark.parametrize("case", FEATURES.values(), ids=FEATURES)
+def test_features(student, case):
+    """The vector of the last real token of each row, after the last layer norm."""
+    sizes, n, t, lengths = case
+    given = random_weights(*sizes), sizes, some_ids(sizes[0], n, t), torch.tensor(lengths)
+    agree(Own(student).run_features, run_features, *given)
+
+
+@number("7.4")
+@weight(0.25)
+@visibility("after_published")
+def test_features_conduct(student):
+    """The padding changes nothing, the mode stays, float32 is right, inputs stay, any calls may come before."""
+    own, weights, sizes = Own(student), random_weights(*SMALL), (*SMALL, 1.0)
+    ids, lengths = some_ids(7, 3, 5), torch.tensor([2, 5, 1])
+    calls = (ids, lengths), (some_ids(7, 4, 6), torch.tensor([6, 1, 3, 3])), (ids[:1, :2], lengths[:1]), (ids, 6 - lengths)
+    for training in (True, False):
+        agree(own.run_features, run_features, weights, sizes, ids, lengths, training)
+    agree(own.run_features, run_features, to_float32(weights), sizes, ids, lengths)
+    model, ours = own.model(weights, sizes), loaded(ref.LanguageModel(*sizes), weights)
+    for other in (*calls, calls[0]):
+        agree(lambda *given: student.features(model, *given), lambda *given: ref.features(ours, *given), *other)
+    for check in (leaves_inputs, repeatable, works_on_meta):
+        check(student.features, model, ids, lengths)
+    padding = torch.arange(5) >= lengths[:, None]
+    agree(student.features(model, ids.masked_fill(padding, 6), lengths), ref.features(ours, ids, lengths))
