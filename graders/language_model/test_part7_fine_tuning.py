@@ -18,7 +18,7 @@ TRAINABLE = {
     "in_no_order": (["norm", "blocks.0.linear1", "embed"],),
     "inside_of_another": (["blocks.0", "blocks.0.norm1", "blocks.0.norm1.weight"],),
     "all": (["embed", "positions", "blocks", "norm"],),
-    "nothing": ([],),
+    "nothing": (["embed"], []),
     "one_after_the_other": (["norm"], ["blocks.1.self_attn"], [], ["embed"]),
 }
 
