@@ -195,7 +195,7 @@ def test_choose(student, example, name):
 
 
 @number("6.2")
-@pytest.mark.parametrize("of", ["rows", "one token", "a context of 2", "temperature 0", "k", "p", "END"])
+@pytest.mark.parametrize("of", ["rows", "a context of 2", "temperature 0", "k and p", "END"])
 def test_generate(student, example, of):
     """A small model writes on."""
 

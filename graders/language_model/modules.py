@@ -8,7 +8,8 @@ from reference import language_model as ref
 from softmark import draw
 
 SMALL = (7, 6, 8, 2, 2)
-"""V, context, D, heads and blocks of an ordinary model."""
+TINY = (5, 6, 4, 2, 1)
+"""V, context, D, heads and blocks of an ordinary model, and of one for tests that ask often."""
 
 
 @cache
@@ -50,6 +51,12 @@ def run_generate(weights, sizes, *given, **options):
     return ref.generate(loaded(ref.LanguageModel(*sizes), weights), *given, **options)
 
 
+def run_generate_and_read(weights, sizes, training, ids, *given):
+    """Return what the reference writes, and the logits of its model afterwards."""
+    model = loaded(ref.LanguageModel(*sizes), weights, training)
+    return ref.generate(model, ids, *given), model(ids)
+
+
 def run_features(weights, sizes, ids, lengths, training=False):
     """Return the reference's features with its own model."""
     return ref.features(loaded(ref.LanguageModel(*sizes), weights, training), ids, lengths)
@@ -62,7 +69,11 @@ class Own:
         self.student = student
 
     def model(self, weights, sizes, training=False):
-        return loaded(self.student.LanguageModel(*sizes), weights, training)
+        """Return the student's model. With parameters of other names it would depend on how these start."""
+        own = self.student.LanguageModel(*sizes)
+        if own.parameters().keys() != weights.keys():
+            own.has_entries(weights)
+        return loaded(own, weights, training)
 
     def run_model(self, weights, sizes, ids, training=False):
         return self.model(weights, sizes, training)(ids)
@@ -72,6 +83,10 @@ class Own:
 
     def run_generate(self, weights, sizes, *given, **options):
         return self.student.generate(self.model(weights, sizes), *given, **options)
+
+    def run_generate_and_read(self, weights, sizes, training, ids, *given):
+        model = self.model(weights, sizes, training)
+        return self.student.generate(model, ids, *given), model(ids)
 
     def run_features(self, weights, sizes, ids, lengths, training=False):
         return self.student.features(self.model(weights, sizes, training), ids, lengths)

@@ -32,7 +32,7 @@ SIZES = [
 
 def several(function, logits, *rest):
     """Return the answers for these logits, for larger ones and for their opposites: one may be right by chance."""
-    return [function(factor * logits, *rest) for factor in (1, 1.5, -1)]
+    return [function(factor * logits, *rest) for factor in (1, -1.5)]
 
 
 def reference_losses(*inputs):
@@ -74,7 +74,7 @@ def test_loss_of_all_targets(student, sizes):
 @pytest.mark.parametrize("ignore", [0, 2, -100, -1])
 def test_loss_with_ignored_targets(student, ignore):
     """Targets that are ignored count neither in the sum nor in the number, whatever number stands for them."""
-    for batch, t, v in ((3,), 5, 7), ((2, 3), 4, 5), ((), 7, 4), ((2,), 6, 3):
+    for batch, t, v in ((3,), 5, 7), ((2, 3), 4, 5), ((), 7, 4):
         check_loss(student, *loss_inputs(batch, t, v, ignore))
 
 
@@ -96,7 +96,9 @@ def test_loss_of_no_target(student):
 @number("2.4")
 @weight(0.75)
 @visibility("after_published")
-@pytest.mark.parametrize(("sizes", "ignore"), [*((sizes, None) for sizes in SIZES), (SIZES[1], 0), (SIZES[2], -100)])
+@pytest.mark.parametrize(
+    ("sizes", "ignore"), [*((sizes, None) for sizes in SIZES[:4]), (SIZES[1], 0), (SIZES[2], -100)]
+)
 def test_perplexity(student, sizes, ignore):
     """The perplexity: exp of the mean, over the targets that count."""
     check_perplexity(student, *loss_inputs(*sizes, ignore))

@@ -5,7 +5,7 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.language_model.inputs import some_ids
-from graders.language_model.modules import SMALL, Own, loaded, random_weights, run_hidden, run_model
+from graders.language_model.modules import SMALL, TINY, Own, loaded, random_weights, run_hidden, run_model
 from reference import language_model as ref
 from softmark import (
     Answer,
@@ -38,6 +38,7 @@ CASES = {
     "long": ((), 100, (5, 100, 4, 2, 1)),
 }
 """Batch, T, and the sizes of the model."""
+FOR_HIDDEN = ["no_batch", "two_batches", "one_token", "one_place", "one_word"]
 
 
 def outlines(parameters):
@@ -54,22 +55,28 @@ def reference_outlines(*sizes):
 @pytest.mark.parametrize("sizes", [SMALL, (5, 9, 6, 3, 1), (3, 4, 4, 1, 3)], ids=str)
 def test_parameters(student, sizes):
     """The parameters of the handout by name and shape; the head has none of its own."""
-    agree(lambda *sizes: outlines(student.LanguageModel(*sizes).parameters()), reference_outlines, *sizes)
-    uses_weights(student.LanguageModel(*sizes), some_ids(sizes[0], 2, 3))
+    own = student.LanguageModel(*sizes)
+    try:
+        agree(lambda *sizes: outlines(student.LanguageModel(*sizes).parameters()), reference_outlines, *sizes)
+    except Failed as failure:
+        if not failure.verdict.causes:
+            own.has_entries(reference_outlines(*sizes))  # it says more
+        raise
+    uses_weights(own, some_ids(sizes[0], 2, 3))
 
 
 def spreads(parameters):
     """Describe how the tables start, so coarsely that every draw of normal numbers gives the same.
 
     A table has at least 4800 numbers. Their standard deviation is then within 1 % of the true one, and to be counted as
-    another one it must be 15 % off: 15 standard errors. The mean must be 20 standard errors off.
+    another one it must be 15 % off: 15 standard errors. The mean must be 17 standard errors off.
     """
     tables = {name: parameters[name].detach().double().nan_to_num(9) for name in ("embed.weight", "positions.weight")}
     return {
         name: {
             "the standard deviation is near 0.02": 0.017 < table.std().item() < 0.023,
-            "the mean is near 0": abs(table.mean().item()) < 0.006,
-            "some numbers are beyond 0.05": 0.05 < table.abs().max().item(),
+            "the mean is near 0": table.mean().abs().item() < table.std().item() / 4,
+            "some numbers are beyond 0.05": table.abs().max().item() > 0.05,
             "each row is another": len(set(table[:, 0].tolist())) == len(table),
         }
         for name, table in tables.items()
@@ -94,7 +101,7 @@ def test_start(student):
 @number("3.3")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", [CASES[name] for name in FOR_HIDDEN], ids=FOR_HIDDEN)
 def test_hidden(student, case):
     """The vectors after the last layer norm: embedding, positions, and a stack of causal blocks."""
     batch, t, sizes = case
@@ -162,22 +169,22 @@ def test_too_long(student):
 @pytest.mark.parametrize("of", ["forward", "hidden"])
 def test_conduct(student, of):
     """Gradients reach every parameter; dtype, device and earlier calls do not matter; weights may change."""
-    weights, ids = random_weights(*SMALL), some_ids(7, 2, 5)
-    modules = Own(student).model(weights, SMALL, True), loaded(ref.LanguageModel(*SMALL), weights, True)
+    weights, ids = random_weights(*TINY), some_ids(5, 2, 5)
+    modules = Own(student).model(weights, TINY, True), loaded(ref.LanguageModel(*TINY), weights, True)
     own, ours = (module.hidden if of == "hidden" else module for module in modules)
     agree(own, ours, ids)
     gradients_agree(own, ours, ids)
     for check in (repeatable, leaves_inputs, works_on_meta):
         check(own, ids)
-    agree_in_turn(own, ours, [ids], [some_ids(7, 3, 6)], [some_ids(7, 1)], [some_ids(7, 2, 5)])
-    for changed in (to_float32(weights), {name: 3 * value for name, value in weights.items()}, weights):
-        for training in (False, True):
-            for module in modules:
-                loaded(module, changed, training)
-            agree(own, ours, ids)
-            gradients_agree(own, ours, ids)
-    others = random_weights(7, 8, 4, 1, 1)
-    pair = Own(student).model(others, (7, 8, 4, 1, 1)), loaded(ref.LanguageModel(7, 8, 4, 1, 1), others)
+    agree_in_turn(own, ours, [ids], [some_ids(5, 3, 6)], [some_ids(5, 1)], [some_ids(5, 2, 5)])
+    large = {name: 2 * value for name, value in weights.items()}
+    for changed, training in ((to_float32(weights), False), (large, True), (weights, False)):
+        for module in modules:
+            loaded(module, changed, training)
+        agree(own, ours, ids)
+        gradients_agree(own, ours, ids)
+    others = random_weights(7, 8, 6, 3, 1)
+    pair = Own(student).model(others, (7, 8, 6, 3, 1)), loaded(ref.LanguageModel(7, 8, 6, 3, 1), others)
     agree(*pair, ids)
     agree(own, ours, ids)
     agree(own, ours, torch.full((2, 5), 3))
@@ -189,7 +196,7 @@ def test_conduct(student, of):
 @pytest.mark.parametrize("dropout", [1.0, 0.5, 0.0])
 def test_dropout(student, dropout):
     """In train() a dropout of 1 leaves nothing of what the blocks add; in eval() there is no dropout."""
-    sizes, weights, ids = (*SMALL, dropout), random_weights(*SMALL), some_ids(7, 2, 5)
+    sizes, weights, ids = (*TINY, dropout), random_weights(*TINY), some_ids(5, 2, 5)
     for training in (False, True):
         if dropout != 0.5 or not training:
             agree(Own(student).run_model, run_model, weights, sizes, ids, training)

@@ -8,7 +8,7 @@ from graders.language_model.inputs import with_blocked
 from reference import language_model as ref
 from softmark import agree, agree_in_turn, draw, raises, well_behaved
 
-SHAPES = [(5,), (3, 7), (2, 3, 4), (4, 4), (1, 2), (2, 60)]
+SHAPES = [(5,), (3, 7), (2, 3, 4), (1, 2), (2, 60)]
 
 
 @number("5.1")
@@ -29,9 +29,9 @@ def test_top_k(student, shape):
 def test_top_p(student, shape):
     """The likeliest tokens stay until their probabilities sum to p, with the token that reaches it."""
     logits = 2 * draw("shape", shape=shape)
-    for p in (0.5, 0.9, 0.05, 0.99, 0, 1, 0.0, 1.0):
+    for p in (0.5, 0.9, 0.05, 0, 1.0):
         agree(student.top_p, ref.top_p, logits, p)
-        agree(student.top_p, ref.top_p, logits / 4, p)
+    agree(student.top_p, ref.top_p, logits / 4, 0.7)
 
 
 @number("5.3")

@@ -8,7 +8,14 @@ import torch
 from gradescope_utils.autograder_utils.decorators import number, visibility, weight
 
 from graders.language_model.inputs import some_ids, some_probabilities, some_uniforms
-from graders.language_model.modules import SMALL, Own, loaded, random_weights, run_generate
+from graders.language_model.modules import (
+    SMALL,
+    TINY,
+    Own,
+    random_weights,
+    run_generate,
+    run_generate_and_read,
+)
 from reference import language_model as ref
 from softmark import agree, agree_in_turn, leaves_inputs, repeatable, to_float32, works_on_meta
 
@@ -88,8 +95,9 @@ OPTIONS = [
     {"temperature": 0},
     {"k": 2},
     {"p": 0.6},
-    {"temperature": 2, "k": 4, "p": 0.7},
+    {"temperature": 2, "k": 4, "p": 0.6},
     {"temperature": 0.4, "p": 0.8},
+    {"temperature": 3, "p": 0.5},
     {"temperature": 1.5, "k": 3, "end": 0},
 ]
 
@@ -100,7 +108,7 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_generate_with_options(student, options):
     """Temperature first, then top-k, then top-p."""
-    check_generate(student, SMALL, 8, 2, 2, 6, **options)
+    check_generate(student, TINY, 8, 2, 2, 6, **options)
 
 
 @number("6.6")
@@ -112,35 +120,19 @@ def test_generate_until_end(student, end):
     check_generate(student, (3, 6, 4, 2, 1), 6, 3, 4, 6, end=end)
 
 
-def write_and_read(generate, model, ids, *given):
-    """Return what is written, and the logits of the model afterwards."""
-    return generate(model, ids, *given), model(ids)
-
-
 @number("6.7")
 @weight(0.25)
 @visibility("after_published")
 def test_generate_conduct(student):
     """The model writes in eval() and has its mode afterwards; float32 is right, and inputs stay."""
-    sizes = (*SMALL, 1.0)  # in train() all that the blocks add is dropped out, so the mode shows
-    weights, ids, uniforms = random_weights(*SMALL), some_ids(7, 3, 4), some_uniforms(3, 3)
-    own = Own(student)
-
-    def by_student(training, weights, *given):
-        return write_and_read(student.generate, own.model(weights, sizes, training), *given)
-
-    def by_reference(training, weights, *given):
-        return write_and_read(ref.generate, loaded(ref.LanguageModel(*sizes), weights, training), *given)
-
+    dropping = (*TINY, 1.0)  # in train() all that the blocks add is dropped out, so the mode shows
+    own, weights, ids, uniforms = Own(student), random_weights(*TINY), some_ids(5, 3, 4), some_uniforms(3, 3)
     for training in (True, False):
-        agree(by_student, by_reference, training, weights, ids, uniforms, 6)
-    agree(by_student, by_reference, False, to_float32(weights), ids, uniforms.float(), 6)
-    model, ours = own.model(weights, sizes), loaded(ref.LanguageModel(*sizes), weights)
+        agree(own.run_generate_and_read, run_generate_and_read, weights, dropping, training, ids, uniforms, 6)
+    agree(own.run_generate, run_generate, to_float32(weights), TINY, ids, uniforms.float(), 6)
+    model = own.model(weights, dropping)
     for check in (leaves_inputs, repeatable, works_on_meta):
-        check(student.generate, model, ids, uniforms, 6)
-    calls = (ids, uniforms, 6), (some_ids(7, 4, 5), some_uniforms(4, 4), 5), (ids[:1], uniforms[:1, :1].float(), 2)
-    for given in (*calls, calls[0]):
-        agree(lambda *given: student.generate(model, *given), lambda *given: ref.generate(ours, *given), *given)
+        check(student.generate, model, ids, uniforms, 6, end=0)
 
 
 IN_TURN = [
@@ -153,14 +145,10 @@ IN_TURN = [
 @weight(0.25)
 @visibility("after_published")
 def test_generate_in_turn(student):
-    """Nothing is kept from one call to the next: no temperature, no k, no p, no END."""
-    model = random_weights(*SMALL)
-    own, ours = Own(student).model(model, SMALL), loaded(ref.LanguageModel(*SMALL), model)
-    given = some_ids(7, 4, 2), some_uniforms(4, 2), 6
+    """Nothing is kept from one call to the next: no context, no temperature, no k, no p, no END."""
+    own, weights, given = Own(student), random_weights(*TINY), (some_ids(5, 4, 2), some_uniforms(4, 2), 6)
     for options in IN_TURN:
-        agree(
-            lambda *given, **options: student.generate(own, *given, **options),
-            lambda *given, **options: ref.generate(ours, *given, **options),
-            *given,
-            **options,
-        )
+        agree(own.run_generate, run_generate, weights, TINY, *given, **options)
+    longer, shorter = (some_ids(5, 5, 5), some_uniforms(5, 3)), (given[0][:1, :1], given[1][:1, :1].float(), 2)
+    for other in (given, (*longer, 5), shorter, given):
+        agree(own.run_generate, run_generate, weights, TINY, *other)

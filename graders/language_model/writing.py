@@ -1,4 +1,4 @@
-"""Functions of the reference in a row, for worked examples: each takes a model's weights where its parts take a model."""
+"""Functions of the reference in a row, for worked examples: each takes a model's weights."""
 
 from reference import language_model as ref
 from softmark import numbers
@@ -39,4 +39,3 @@ def learning(trainable):
 def described(weights, ids, lengths):
     """Return the features of some rows."""
     return ref.features(_model(weights).eval(), ids, lengths)
-

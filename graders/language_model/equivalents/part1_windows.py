@@ -10,10 +10,7 @@ from softmark import equivalent
 def slices(ids, context, starts=None):
     if len(ids) < context + 1:
         raise ValueError("too short")
-    if starts is None:
-        begins = list(range(0, len(ids) - context, context))
-    else:
-        begins = starts.tolist()
+    begins = list(range(0, len(ids) - context, context)) if starts is None else starts.tolist()
     if any(begin < 0 or begin + context >= len(ids) for begin in begins):
         raise ValueError("outside")
     inputs = torch.stack([ids[begin : begin + context] for begin in begins])
