@@ -233,7 +233,7 @@ def test_generate_manners(student):
 @pytest.mark.parametrize("name", ["freeze", "freeze, nothing"])
 def test_freeze(student, example, name):
     """The names of the parameters that learn."""
-    example(lambda trainable: student.freeze(student.LanguageModel(*SIZES), trainable), name)
+    example(lambda trainable: sorted(student.freeze(student.LanguageModel(*SIZES), trainable)), name)
 
 
 @number("7.2")
@@ -243,7 +243,8 @@ def test_freeze_lets_learn(student):
     for trainable in (["blocks.0"], ["norm.bias"], ["embed", "blocks.1.norm1"]):
         names = student.freeze(model, trainable)
         found = model.vjp((ids,), {}, draw("2 4 5", dtype=torch.float32)).parameters
-        assert [name for name, gradient in found.items() if gradient is not None] == names
+        learning = [name for name in model.parameters() if found.get(name) is not None]
+        assert learning == names, f"these learn: {', '.join(learning)}; these are told: {', '.join(names)}"
     for unknown in "head", "block":
         raises(ValueError, student.freeze, model, ["norm", unknown])
 

@@ -30,7 +30,7 @@ def _is_gain(name):
 def loaded(module, weights, training=False):
     """Return the module with these weights, in their dtype and in a mode."""
     if isinstance(module, nn.Module):
-        module.load_state_dict(weights, assign=True)
+        module.load_state_dict(weights, strict=False, assign=True)  # a mistake may have added a parameter
     else:
         module.load_state_dict(weights)
     return module.train(training)
@@ -69,14 +69,17 @@ class Own:
         self.student = student
 
     def model(self, weights, sizes, training=False):
-        """Return the student's model. With parameters of other names it would depend on how these start."""
-        own = self.student.LanguageModel(*sizes)
+        return loaded(self.student.LanguageModel(*sizes), weights, training)
+
+    def whole_model(self, weights, sizes, training=False):
+        """Return the student's model. Raise Failed if it has other parameters: its logits would be random."""
+        own = self.model(weights, sizes, training)
         if own.parameters().keys() != weights.keys():
             own.has_entries(weights)
-        return loaded(own, weights, training)
+        return own
 
     def run_model(self, weights, sizes, ids, training=False):
-        return self.model(weights, sizes, training)(ids)
+        return self.whole_model(weights, sizes, training)(ids)
 
     def run_hidden(self, weights, sizes, ids, training=False):
         return self.model(weights, sizes, training).hidden(ids)

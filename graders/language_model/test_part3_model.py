@@ -139,7 +139,7 @@ class OfLargest:
 def test_causality(student):
     """Changing token t changes no logits before t."""
     weights, scores = random_weights(*SMALL), draw("n t v", n=2, t=6, v=7)
-    own = OfLargest(Own(student).model(weights, SMALL))
+    own = OfLargest(Own(student).whole_model(weights, SMALL))
     try:
         agree(Own(student).run_model, run_model, weights, SMALL, scores.argmax(-1))
     except Failed as failure:
@@ -170,7 +170,7 @@ def test_too_long(student):
 def test_conduct(student, of):
     """Gradients reach every parameter; dtype, device and earlier calls do not matter; weights may change."""
     weights, ids = random_weights(*TINY), some_ids(5, 2, 5)
-    modules = Own(student).model(weights, TINY, True), loaded(ref.LanguageModel(*TINY), weights, True)
+    modules = Own(student).whole_model(weights, TINY, True), loaded(ref.LanguageModel(*TINY), weights, True)
     own, ours = (module.hidden if of == "hidden" else module for module in modules)
     agree(own, ours, ids)
     gradients_agree(own, ours, ids)

@@ -7,7 +7,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 from graders.language_model.inputs import some_ids
 from graders.language_model.modules import SMALL, TINY, Own, random_weights, run_features
 from reference import language_model as ref
-from softmark import agree, draw, leaves_inputs, raises, repeatable, to_float32, works_on_meta
+from softmark import Category, agree, draw, fail, leaves_inputs, raises, repeatable, to_float32, works_on_meta
 
 DEEP = (3, 2, 2, 1, 12)
 """A model of twelve blocks, so that blocks.1 and blocks.10 have names that begin alike."""
@@ -24,8 +24,18 @@ TRAINABLE = {
 
 
 def freeze_in_turn(freeze, model, learning, trainables):
-    """Freeze a model several times; return the names that are told, and which parameters learn, after each time."""
-    return [(freeze(model, list(names)), learning(model)) for names in trainables]
+    """Freeze a model several times, and return each time what is told and what learns.
+
+    The names are returned by the alphabet, and whether they stood in the order of the model's own parameters: a module
+    may make its layers in another order than the reference.
+    """
+    turns = []
+    for trainable in trainables:
+        told, now = freeze(model, list(trainable)), learning(model)
+        if type(told) is not list or not all(type(name) is str for name in told):
+            fail(Category.TYPE, "freeze does not return a list of names")
+        turns.append((sorted(told), told == [name for name in now if name in told], now))
+    return turns
 
 
 def of_reference(sizes, *trainables):
@@ -44,7 +54,7 @@ def of_student(student):
 
         def learning(model):
             found = model.vjp((ids,), {}, cotangent).parameters
-            return {name: gradient is not None for name, gradient in found.items()}
+            return {name: found.get(name) is not None for name in model.parameters()}
 
         return freeze_in_turn(student.freeze, student.LanguageModel(*sizes), learning, trainables)
 

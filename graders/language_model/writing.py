@@ -32,8 +32,8 @@ def mode_after(weights, ids, uniforms, training):
 
 
 def learning(trainable):
-    """Return the names that are told after freezing."""
-    return ref.freeze(ref.LanguageModel(*SIZES), trainable)
+    """Return the names that are told after freezing, by the alphabet: models may make their layers in other orders."""
+    return sorted(ref.freeze(ref.LanguageModel(*SIZES), trainable))
 
 
 def described(weights, ids, lengths):
