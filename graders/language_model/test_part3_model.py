@@ -8,7 +8,6 @@ from graders.language_model.inputs import some_ids
 from graders.language_model.modules import SMALL, TINY, Own, loaded, random_weights, run_hidden, run_model
 from reference import language_model as ref
 from softmark import (
-    Answer,
     Failed,
     agree,
     agree_in_turn,
@@ -118,28 +117,17 @@ def test_logits(student, case):
     agree(Own(student).run_model, run_model, random_weights(*sizes), sizes, some_ids(sizes[0], *batch, t))
 
 
-class OfLargest:
-    """A model as a function of real numbers (…, T, V), so that a check can change tokens."""
-
-    name = "LanguageModel"
-
-    def __init__(self, module):
-        self.module = module
-
-    def __call__(self, scores):
-        return self.module(scores.argmax(-1))
-
-    def call(self, args, kwargs):
-        return Answer(self(*args))
-
-
 @number("3.5")
 @weight(0.5)
 @visibility("after_published")
 def test_causality(student):
     """Changing token t changes no logits before t."""
     weights, scores = random_weights(*SMALL), draw("n t v", n=2, t=6, v=7)
-    own = OfLargest(Own(student).whole_model(weights, SMALL))
+    model = Own(student).whole_model(weights, SMALL)
+
+    def own(scores):
+        return model(scores.argmax(-1))  # real numbers, so that the check can change tokens
+
     try:
         agree(Own(student).run_model, run_model, weights, SMALL, scores.argmax(-1))
     except Failed as failure:
@@ -182,7 +170,7 @@ def test_conduct(student, of):
         for module in modules:
             loaded(module, changed, training)
         agree(own, ours, ids)
-        gradients_agree(own, ours, ids)
+    gradients_agree(own, ours, ids)
     others = random_weights(7, 8, 6, 3, 1)
     pair = Own(student).model(others, (7, 8, 6, 3, 1)), loaded(ref.LanguageModel(7, 8, 6, 3, 1), others)
     agree(*pair, ids)

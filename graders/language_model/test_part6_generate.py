@@ -98,6 +98,8 @@ OPTIONS = [
     {"temperature": 2, "k": 4, "p": 0.6},
     {"temperature": 0.4, "p": 0.8},
     {"temperature": 3, "p": 0.5},
+    {"k": 3, "p": 0.75},
+    {"k": 2, "p": 0.55},
     {"temperature": 1.5, "k": 3, "end": 0},
 ]
 
@@ -108,7 +110,7 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_generate_with_options(student, options):
     """Temperature first, then top-k, then top-p."""
-    check_generate(student, TINY, 8, 2, 2, 6, **options)
+    check_generate(student, TINY, 16, 2, 2, 6, **options)
 
 
 @number("6.6")
@@ -145,7 +147,7 @@ IN_TURN = [
 @weight(0.25)
 @visibility("after_published")
 def test_generate_in_turn(student):
-    """Nothing is kept from one call to the next: no context, no temperature, no k, no p, no END."""
+    """No context, no temperature, no k, no p and no END is kept from one call to the next."""
     own, weights, given = Own(student), random_weights(*TINY), (some_ids(5, 4, 2), some_uniforms(4, 2), 6)
     for options in IN_TURN:
         agree(own.run_generate, run_generate, weights, TINY, *given, **options)
