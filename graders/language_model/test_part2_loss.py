@@ -114,6 +114,7 @@ def test_loss_conduct(student, of):
     agree(own, ours, *inputs)
     agree(own, ours, *loss_inputs((3,), 5, 6, -100)[:2])
     agree(own, ours, *loss_inputs((2,), 4, 1)[:2])  # a vocabulary of one token
+    agree(own, ours, loss_inputs((2,), 4, 1)[0], torch.tensor([[0, -1, 0, -1], [-1, 0, 0, 0]]), -1)
     for call in (inputs, loss_inputs((), 1, 3, -100)[:2], loss_inputs((2, 2), 4, 3, 0), loss_inputs((4,), 3, 5)):
         gradients_agree(own, ours, *call)
     if of == "next_token_loss":

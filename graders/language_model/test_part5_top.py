@@ -6,7 +6,7 @@ from gradescope_utils.autograder_utils.decorators import number, visibility, wei
 
 from graders.language_model.inputs import with_blocked
 from reference import language_model as ref
-from softmark import agree, agree_in_turn, draw, raises, well_behaved
+from softmark import agree, agree_in_turn, draw, keeps_dtype, raises, well_behaved
 
 SHAPES = [(5,), (3, 7), (2, 3, 4), (1, 2), (2, 60)]
 
@@ -85,6 +85,7 @@ def test_top_conduct(student, of, most):
         agree_in_turn(own, ours, (logits, value), (longer, most[0]), (token, most[1]), (draw("2 6"), most[2]))
         agree(own, ours, logits[0], value)
     agree(own, ours, with_blocked(logits), 1)
+    keeps_dtype(own, logits, 1)
     agree(own, ours, draw("2 3"), 1)
     for value in most:
         agree(own, ours, draw("4 1"), value)

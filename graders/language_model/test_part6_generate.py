@@ -26,7 +26,9 @@ ALMOST_ONE = 1 - 2.0**-53
 @number("6.1")
 @weight(0.5)
 @visibility("after_published")
-@pytest.mark.parametrize("shape", [(40, 5), (6, 7), (7,), (2, 30, 4), (1, 9), (4, 4), (200, 3), (2, 100)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(40, 5), (6, 7), (7,), (2, 30, 4), (1, 9), (1, 30, 4), (4, 4), (200, 3), (2, 100)], ids=str
+)
 def test_choose(student, shape):
     """Each row's token is the one whose piece of [0, 1) holds the number."""
     for _ in range(3):

@@ -120,3 +120,6 @@ def test_features_conduct(student):
     model = own.model(weights, sizes)
     for check in (leaves_inputs, repeatable, works_on_meta):
         check(student.features, model, ids, lengths)
+    single = student.features(own.model(to_float32(weights), sizes), ids, lengths)
+    if getattr(single, "dtype", None) is not torch.float32:
+        fail(Category.TYPE, "features of a model in float32 are not float32")
