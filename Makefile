@@ -3,7 +3,7 @@
 PYTHON ?= $(shell sh docker/choose-python)
 BIN := .venv/bin
 READY := .venv/.ready
-HOMEWORKS := attention_scores building_blocks byte_pair_encoding cost_model lstm_gates multi_head positional_encoding recurrent seq2seq text_features transformer_block vision_transformer word_vectors
+HOMEWORKS := attention_scores building_blocks byte_pair_encoding cost_model language_model lstm_gates multi_head positional_encoding recurrent seq2seq text_features transformer_block vision_transformer word_vectors
 
 # Student code is walled in as strongly as this user can: root gives it a user of its own.
 ISOLATION ?= $(if $(filter 0,$(shell id -u)),full,user)

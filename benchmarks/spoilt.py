@@ -27,6 +27,7 @@ HOMEWORKS = {
     "building_blocks": "linear",
     "byte_pair_encoding": "pieces",
     "cost_model": "rnn_cost",
+    "language_model": "windows",
     "lstm_gates": "gate_inputs",
     "multi_head": "split_heads",
     "positional_encoding": "angles",

@@ -86,6 +86,17 @@ class TestNotebook:
         with pytest.raises(ConfigError, match=problem):
             made(homework, readme("attention_scores").replace(before, after))
 
+    def test_ends_with_what_is_not_graded(self, homework: Homework) -> None:
+        """A section that is not graded stands at the end. Its blocks in ipython are cells, others stay text."""
+        shell, cell = "```text\npython play.py\n```", "```ipython\n%run play.py\n```"
+        extra = f"\n## Playing (not graded)\n\nIn a shell:\n\n{shell}\n\n{cell}\n\nThat is it.\n"
+        cells = json.loads(made(homework, readme(homework.name) + extra))["cells"][-3:]
+        assert [cell["cell_type"] for cell in cells] == ["markdown", "code", "markdown"]
+        before, code, after = ("".join(cell["source"]) for cell in cells)
+        assert before == f"## Playing (not graded)\n\nIn a shell:\n\n{shell}"
+        assert code == "%run play.py"
+        assert after == "That is it."
+
     def test_reads_over_code_blocks(self, homework: Homework) -> None:
         """A comment in a code block is no heading."""
         text = "# Title\n\n## One\n\n```sh\n## not a heading\n```\n\nend\n"

@@ -18,6 +18,7 @@ LEAST_MISTAKES = {
     "building_blocks": 199,
     "byte_pair_encoding": 202,
     "cost_model": 170,
+    "language_model": 181,
     "lstm_gates": 148,
     "multi_head": 118,
     "positional_encoding": 103,

@@ -24,6 +24,12 @@ SLIPS = {
     "building_blocks": ("1", "X @ W.T + b", "X @ W.T.abs() + b", "`abs` is a step that"),
     "byte_pair_encoding": ("6", 'errors="replace")', 'errors="replace").upper()', "`upper` is a step that"),
     "cost_model": ("4", "S = X @ W_router", "S = X.abs() @ W_router", "`abs` is a step that"),
+    "language_model": (
+        "4",
+        "keepdim=True)) / temperature",
+        "keepdim=True)).abs() / temperature",
+        "`abs` is a step that",
+    ),
     "lstm_gates": ("3", "o * torch.tanh(c_t)", "o * torch.tanh(c_t).abs()", "`abs` is a step that"),
     "multi_head": ("1", "blocks.transpose(-3, -2)", "blocks.transpose(-3, -2).flip(-1)", "`flip` is a step that"),
     "positional_encoding": ("1", "10000 ** (2 * i / d)", "10000 ** (3 * i / d)", "check the number `3`."),

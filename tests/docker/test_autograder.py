@@ -27,6 +27,7 @@ WRONG = {
     "building_blocks": "probabilities",
     "byte_pair_encoding": "first_of_equals",
     "cost_model": "flops",
+    "language_model": "leaky",
     "lstm_gates": "gate_order",
     "multi_head": "full_width",
     "positional_encoding": "halves",

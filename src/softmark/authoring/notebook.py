@@ -3,6 +3,9 @@
 The source text may be the starter or the reference: the notebook runs from top to bottom with either. For each part it
 has the handout's section, the part's code, and a cell that checks the code. Cells that are not the student's work have
 the tag `softmark`, so a reader of handed-in notebooks can leave them out. The same texts make the same bytes.
+
+A section of the handout whose heading ends with "(not graded)" stands at the end of the notebook. Its blocks marked
+`ipython` are cells, for lines that only a notebook understands, such as `%run`. Grading leaves such lines out.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ TAG = "softmark"
 _BANNER = re.compile(r"^# -{20,}\n((?:# .*\n)+)# -{20,}\n", re.MULTILINE)
 _HEADING = re.compile(r"^## +(.*?) *$", re.MULTILINE)
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+_NOT_GRADED = " (not graded)"
+_CELL = re.compile(r"^```ipython\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OF_A_PART = re.compile(r"Part ([\w.]+): .*\((\S+) points?\)")
 _RULES = ("Conventions", "What you may use")
 
@@ -66,6 +71,7 @@ def notebook(source: str, readme: str, homework: Homework) -> bytes:
             cells.append(_code(f"part-{part.number}", parts[part.number]))
         call = f'check("{homework.name}", part="{part.number}")'
         cells.append(_code(f"part-{part.number}-check", call, tagged=True))
+    cells += _not_graded(handout)
     made = new_notebook(cells=cells, metadata=_METADATA)
     nbformat.validate(made)
     return f"{nbformat.writes(made)}\n".encode()
@@ -96,6 +102,17 @@ def _section(part: Part, handout: ReadmeSections, homework: Homework) -> str:
         return f"## {heading}\n\n{text}"
     problem = f"there is no heading “## Part {part.number}: title ({shown(part.points)} points)”"
     raise _wrong(homework, 1, problem)
+
+
+def _not_graded(handout: ReadmeSections) -> list[NotebookNode]:
+    """Return the cells of the sections that are not graded: their text, and the blocks in it that are code."""
+    cells = []
+    for number, heading in enumerate((name for name in handout.sections if name.endswith(_NOT_GRADED)), start=1):
+        pieces = _CELL.split(f"## {heading}\n\n{handout.sections[heading]}")
+        for place, piece in enumerate(pieces):
+            make, kind = (_code, "code") if place % 2 else (_markdown, "text")
+            cells.append(make(f"extra-{number}-{kind}-{place // 2 + 1}", piece.strip("\n")))
+    return [cell for cell in cells if cell["source"]]
 
 
 def _split(code: str, homework: Homework) -> tuple[str, dict[str, str]]:
