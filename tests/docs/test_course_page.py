@@ -18,14 +18,13 @@ class Home(NamedTuple):
 
     homework: str
     parts: list[str]
-    to_come: bool
 
 
 def homes(cell: str) -> list[Home]:
     """Return what a row's last cell says; it says nothing else."""
-    found = [re.fullmatch(r"`(\w+)` ([\d, ]+?)( \*to come\*)?", text) for text in cell.split("; ")]
+    found = [re.fullmatch(r"`(\w+)` ([\d, ]+)", text) for text in cell.split("; ")]
     assert all(found), cell
-    return [Home(match[1], match[2].split(", "), bool(match[3])) for match in found if match]
+    return [Home(match[1], match[2].split(", ")) for match in found if match]
 
 
 def test_every_row_is_there_once() -> None:
@@ -35,11 +34,10 @@ def test_every_row_is_there_once() -> None:
 
 @pytest.mark.parametrize(("cell"), [cell for _, _, cell in ROWS], ids=[number for number, _, _ in ROWS])
 def test_names_parts_that_exist(cell: str) -> None:
-    """A part is one of its homework. A homework is marked as one to come exactly as long as it is not here."""
+    """A part is one of its homework, and each homework is here."""
     for home in homes(cell):
-        assert home.to_come == (home.homework not in HERE), home.homework
-        if not home.to_come:
-            assert set(home.parts) <= {part.number for part in load_homework(home.homework).parts}, home
+        assert home.homework in HERE
+        assert set(home.parts) <= {part.number for part in load_homework(home.homework).parts}, home
 
 
 @pytest.mark.parametrize("homework", HERE)
