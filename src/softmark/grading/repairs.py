@@ -142,7 +142,9 @@ class _Candidate:
     @property
     def line_text(self) -> bytes:
         """The line that a student is told, without a comment."""
-        return self.text.splitlines()[self.line - 1].partition(b"#")[0].rstrip()
+        begin = max(self.text.rfind(end, 0, self.told[0]) for end in (b"\n", b"\r")) + 1
+        line = self.text[begin:].splitlines()[:1]
+        return b"".join(line).partition(b"#")[0].rstrip()
 
     @property
     def fragment(self) -> str:
@@ -219,7 +221,7 @@ class RepairSearch:
                     return _of_one_line(found)
                 if candidate.place == found[0].place:
                     continue  # what is likelier has been said of that line
-            if (candidate.kind, candidate.place) in {(one.kind, one.place) for one in found}:
+            if any(one.kind == candidate.kind and one.place == candidate.place for one in found):
                 continue  # it would only say the same, and an edit with which all cases pass costs many calls
             if search.requests >= min(MOST_OF_A_PART, MOST_REQUESTS - self._requests) or search.spent:
                 # an edit on another line may be among those that were not tried
