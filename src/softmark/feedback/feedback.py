@@ -213,14 +213,19 @@ def _listings(test: TestResult, unlisted: list[Listing], blocks: Sequence[Block]
 
 
 def _essence(test: TestResult, blocks: Sequence[Block]) -> tuple[object, ...]:
-    """Return what makes two tests say the same: causes, exceptions with their lines, or else facts; and notes."""
+    """Return what makes two tests say the same: causes, exceptions with their lines, or else facts; and notes.
+
+    A single number that is wrong is not drawn. So it is told for each test: it may be another one for another reason.
+    """
     sentences = [block for block in blocks if isinstance(block, Sentence)]
     causes = tuple(block.text for block in sentences if block.tone is Tone.CAUSE)
     notes = tuple(block.text for block in sentences if block.tone is Tone.NOTE)
     reasons = reasons_of(test) if test.hide_errors is None else ()
     facts = tuple(without_sizes(block.text) for block in sentences if block.tone is Tone.FACT)
     code = tuple(block for block in blocks if isinstance(block, CodeLine))
-    return causes or ((reasons, notes) if reasons else (facts, notes, code))
+    is_drawn = any(isinstance(block, Picture | Lines) for block in blocks)
+    numbers = () if is_drawn else tuple(block.text for block in sentences if block.tone is Tone.WHERE)
+    return causes or ((reasons, notes) if reasons else (facts, notes, code, numbers))
 
 
 def _verdict(group: Sequence[Verdict], test: TestResult, audience: Audience, *, draw: bool) -> Iterable[Block]:
