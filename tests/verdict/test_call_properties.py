@@ -269,6 +269,9 @@ class TestRaises:
         )
         verdict = failure(raises, ValueError, InProcess(lambda x, n: n, "size"), torch.ones(2, 3), 1)
         assert verdict.fact == "returned an int; it must raise ValueError for argument 1 of shape (2, 3)"
+        assert verdict.where == "argument 2 was 1"
+        verdict = failure(raises, ValueError, InProcess(lambda names, x: 1, "f"), ["norm", "block"], [0] * 99)
+        assert verdict.where == "argument 1 was ['norm', 'block']"
 
     def test_students_own_classes_are_known_by_name_only(self):
         """A class that happens to be called like a builtin's subclass is not trusted further than its name."""

@@ -120,7 +120,8 @@ def raises(exception: type[Exception], got: StudentCallable, *args: Any, **kwarg
         record(got, True)
         fact = f"{inner.fact}; {_must_raise(exception, got, args)}"
         raise Failed(Verdict(Category.PROPERTY, fact, inner.where, frames=inner.frames)) from failure
-    fail(got, Category.PROPERTY, f"returned {kind(value)}; {_must_raise(exception, got, args)}")
+    fact = f"returned {kind(value)}; {_must_raise(exception, got, args)}"
+    fail(got, Category.PROPERTY, fact, _plain_arguments(got, args))
 
 
 def _must_raise(exception: type[Exception], got: StudentCallable, args: Sequence[Any]) -> str:
@@ -169,3 +170,16 @@ def _require_other(got: StudentCallable, before: Any, after: Any, what: str) -> 
     current_test().record(got.name, float("inf") if same else 0.0, Category.PROPERTY if same else None)
     if same:
         raise Failed(Verdict(Category.PROPERTY, f"{got.name}: the output stays the same when {what}"))
+
+
+def _plain_arguments(got: StudentCallable, args: Sequence[Any]) -> str:
+    """Return the arguments that are short and no tensors, for students who may see the numbers of a test."""
+    told = [
+        f"{named(got, f'argument {position}')} was {arg!r}"
+        for position, arg in enumerate(args, start=1)
+        if isinstance(arg, str | bytes | int | float | list | tuple | None) and len(repr(arg)) <= _LONGEST_ARGUMENT
+    ]
+    return ", ".join(told)
+
+
+_LONGEST_ARGUMENT = 60
