@@ -202,7 +202,7 @@ def freeze(model: nn.Module, trainable: Sequence[str]) -> list[str]:
     """Let only the named parts of a model learn, and return the names of the parameters that do, in the model's order.
 
     trainable    names of parameters ("norm.bias") or of modules ("blocks.1", with all that is in it); all other
-                 parameters stop learning. A name that the model does not have raises ValueError
+                 parameters stop learning. A name that fits no parameter raises ValueError
     """
     raise NotImplementedError("part 7: freeze")
 

@@ -9,7 +9,17 @@ import torch
 import torch.nn.functional as F
 from gradescope_utils.autograder_utils.decorators import number
 
-from softmark import agree, draw, gradients_agree, keeps_dtype, leaves_inputs, raises, repeatable, works_on_meta
+from softmark import (
+    agree,
+    draw,
+    gradients_agree,
+    keeps_dtype,
+    leaves_inputs,
+    raises,
+    repeatable,
+    uses_inputs,
+    works_on_meta,
+)
 
 
 def all_get_gradients(module, images):
@@ -124,6 +134,7 @@ def test_pictures_do_not_mix(student):
     for i in range(4):
         agree(own(images[i : i + 1]), together[i : i + 1])
     agree(own.eval()(images), together)
+    uses_inputs(own, images)
     repeatable(own, images)
     all_get_gradients(own, images)
 

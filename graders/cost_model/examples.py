@@ -27,7 +27,7 @@ def counted(name, count, *sizes):
 EXAMPLES = {
     **counted("rnn_cost", rnn_count, 17, 19),
     **counted("rnn_cost, layers", rnn_count, 19, 17, 5),
-    **counted("conv_cost", conv_count, 17, 19, 4),
+    **counted("conv_cost", conv_count, 16, 19, 4),
     **counted("conv_cost, layers", conv_count, 19, 17, 6, 5),
     **counted("conv_cost, dilated", conv_count, 216, 17, 6, 3, True),
     **counted("attention_cost", attention_count, 17, 19),
