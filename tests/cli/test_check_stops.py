@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import shutil
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def typed(folder: Path, code: str, *keys: tuple[bytes, bytes], words: Sequence[s
     (folder / FILE).write_text(f"{SOLUTION}\n\n{code}")
     pid, terminal = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored if the tests themselves run in the background
         os.chdir(folder)
         os.execve(SOFTMARK, ["softmark", "check", *words], {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"})
     shown, since, waiting = b"", b"", list(keys)
