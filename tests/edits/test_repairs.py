@@ -80,6 +80,17 @@ ROWS = [
     ("n: int, d: int", "return n + d", "return n + 3 * d", "factor missing", "d"),
     ("n: int, d: int", "return n * n", "return n * n + d", "unused", "n * n"),
     ("n: int, d: int", "m = d * d\nreturn n * n", "m = d * d\nreturn n * n + d", "term missing", "n * n"),
+    ("x", "return x.squeeze()", "return x.squeeze(1)", "axis", "x.squeeze()"),
+    ("x, r, h", "return r * (x + h)", "return x + r * h", "brackets", "r * (x + h)"),
+    ("x, n", "return x * 3 + n", "return (x * 3) / n + n", "term missing", "x * 3"),
+    ("x, n: int", "m = n\nreturn x / m", "m = n\nreturn x / m**0.5", "root missing", "m"),
+    (
+        "x, m",
+        "low = 0\nreturn x.masked_fill(m, low)",
+        "low = torch.finfo(x.dtype).min\nreturn x.masked_fill(m, low)",
+        "number",
+        "0",
+    ),
     ("x, dim", "return torch.log(torch.softmax(x, dim=1))", "return torch.log_softmax(x, dim=1)", "loses digits", ""),
     (
         "x",

@@ -279,5 +279,5 @@ def _terms(values: list[ast.expr], names: Names) -> Iterator[RepairChange]:
         inside = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
         others = [name for name in reversed(names.known_at(node)) if {name} != inside or len(inside) > 1]
         for other in others[:_MOST_OTHERS]:
-            for words in _BETWEEN[:3]:
+            for words in (*_BETWEEN[:3], _BETWEEN[-1]):
                 yield RepairChange.wrapped("term missing", node, f"({words.replace('{other}', other)})")

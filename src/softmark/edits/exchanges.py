@@ -114,6 +114,9 @@ def _numbers(node: ast.expr, scope: Scope, names: Names) -> Iterator[RepairChang
                 yield RepairChange("number", node, str(number))
     if value <= -_LARGE or (isinstance(above, ast.Call) and called(above).startswith("masked_fill")):
         yield RepairChange("number", node, 'float("-inf")')
+    if isinstance(above, ast.Assign) and any(called(call).startswith("masked_fill") for call in calls_in(scope)):
+        for tensor in names.tensors[:2]:
+            yield RepairChange("number", node, f"torch.finfo({tensor}.dtype).min")
     if not isinstance(above, ast.BinOp | ast.Call | ast.keyword) or not any(above is one for one in scope.written()):
         return
     known = names.known_at(node)

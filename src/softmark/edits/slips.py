@@ -150,9 +150,13 @@ class Names:
         """The variables that are sizes: integer parameters, and variables that are read from a shape."""
         found = {name for name, annotation in self._scope.parameters.items() if annotation == "int"}
         for node in ast.walk(self._scope.function):
-            if isinstance(node, ast.Assign) and _reads_sizes(node.value):
+            if isinstance(node, ast.Assign) and (_reads_sizes(node.value) or _is_one_of(node.value, found)):
                 found |= Scope.stored_in(node)
         return found
+
+
+def _is_one_of(value: ast.expr, names: Collection[str]) -> bool:
+    return isinstance(value, ast.Name) and value.id in names
 
 
 def _reads_sizes(value: ast.expr) -> bool:

@@ -82,6 +82,9 @@ def _options(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChang
         if not has_axis:
             yield adding("axis", "dim=-1")
             yield adding("axis", "dim=-2")
+    if name == "squeeze" and is_method and not has_axis:
+        for axis in (-1, 0, 1, 2):
+            yield adding("axis", str(axis))
     if name in ("var", "std") and not given & {"unbiased", "correction"}:
         yield adding("option", "unbiased=False")
     if name in ("softmax", "log_softmax", "cumsum", "stack", "cat") and not has_axis:
@@ -256,6 +259,9 @@ def _operators(node: ast.BinOp, scope: Scope, names: Names) -> Iterator[RepairCh
     if isinstance(right, ast.BinOp):
         inner = ast.BinOp(left, node.op, right.left)
         yield RepairChange("brackets", node, f"({ast.unparse(ast.BinOp(inner, right.op, right.right))})")
+    if isinstance(node.op, ast.Mult) and isinstance(right, ast.BinOp) and isinstance(right.op, ast.Add | ast.Sub):
+        yield RepairChange("brackets", node, f"({_with(right, right=ast.BinOp(left, node.op, right.right))})")
+        yield RepairChange("brackets", node, f"({_with(right, left=ast.BinOp(left, node.op, right.left))})")
     if isinstance(node.op, ast.MatMult | ast.Mult):
         for side, words in ((left, "left"), (right, "right")):
             turned = ast.parse(f"({ast.unparse(side)}).transpose(-1, -2)", mode="eval").body
