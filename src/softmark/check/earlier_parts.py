@@ -40,15 +40,18 @@ class EarlierParts:
         return any(test.part == part and test.outcome is Outcome.FAILED for test in tests)
 
     def explained(self, test: TestResult, tests: Sequence[TestResult]) -> TestResult:
-        """Return a failed test with the failing earlier parts that may have caused it, in place of names and lines."""
+        """Return a failed test with the failing earlier parts that may have caused it, in place of names and lines.
+
+        An exception and its line are facts, and stay.
+        """
         causes = [self._parts[earlier] for earlier in self._origins(test.part, tests)]
         if test.outcome is not Outcome.FAILED or not causes:
             return test
         said, part = _sentence(causes), self._parts[test.part]
         cases = []
         for case in test.cases:
-            verdicts = tuple(v if self._is_its_own(v, part) else _undiagnosed(v, said) for v in case.verdicts)
-            cases.append(msgspec.structs.replace(case, verdicts=verdicts))
+            verdicts = (v if self._is_its_own(v, part) else _undiagnosed(v, said) for v in case.verdicts)
+            cases.append(msgspec.structs.replace(case, verdicts=tuple(dict.fromkeys(verdicts))))
         return msgspec.structs.replace(test, cases=tuple(cases), repair=None)
 
     def _origins(self, part: str, tests: Sequence[TestResult]) -> list[str]:
@@ -74,8 +77,10 @@ def _written_for(part: Part) -> set[str]:
 
 
 def _undiagnosed(verdict: Verdict, said: str) -> Verdict:
-    """Return the verdict without names of mistakes and without a picture. What is wrong, and where, are facts."""
-    return msgspec.structs.replace(verdict, fact=f"{verdict.fact}; it {said}", causes=(), picture=None, lines=None)
+    """Return the verdict without names of mistakes; of a wrong answer only its category stays."""
+    if verdict.frames:
+        return msgspec.structs.replace(verdict, fact=f"{verdict.fact}; it {said}", causes=(), picture=None)
+    return Verdict(category=verdict.category, fact=said)
 
 
 def _sentence(parts: Sequence[Part]) -> str:
