@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
+from softmark.engines.ending import stop_when_told
 from softmark.records.errors import UsageError
 from softmark.sandbox import scratch
 from softmark.sandbox.machine import temporary_directory
@@ -144,6 +149,53 @@ class TestEnd:
             with sandbox(kind) as opened, loaded(opened, "open('left.txt', 'w').write('x')\n"):
                 assert [path.name for path in Path(temporary).rglob("left.txt")] == ["left.txt"]
             assert os.listdir(temporary) == []
+
+
+class TestStopped:
+    """A process that is told to stop while it makes, fills or deletes a root."""
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_leaves_nothing_whichever_line_it_is_at(self, number: signal.Signals) -> None:
+        """The signal is sent before each line of scratch.py in turn; the process ends as an engine does."""
+        with scratch_of(os.geteuid()) as temporary:
+            line = 0
+            while forked(partial(_stopped_at, line, number, temporary)) == Outcome(value="stopped"):
+                assert os.listdir(temporary) == [], f"before line {line} of what was run"
+                line += 1
+        assert line > 30
+
+
+def _stopped_at(line: int, number: signal.Signals, temporary: str, report: int) -> None:
+    """Use a root, and send this process a signal before so many lines have run; tell whether it stopped."""
+    passed = 0
+
+    def follow(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
+        nonlocal passed
+        if frame.f_code.co_filename != scratch.__file__:
+            return None
+        if event == "line":
+            passed += 1
+            if passed == line + 1:
+                os.kill(os.getpid(), number)
+        return follow
+
+    scratch.tempfile.tempdir = temporary
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    stop_when_told()
+    told = "ran to its end"
+    sys.settrace(follow)
+    try:
+        root = ScratchRoot()
+        try:
+            root.make({"hw.py": b"x = 1\n"}, None)
+        finally:
+            root.close()
+    except KeyboardInterrupt:
+        told = "stopped"
+    finally:
+        sys.settrace(None)
+        scratch.close_open_roots()
+    _send(report, Outcome(value=told))
 
 
 class TestRemoveTwice:

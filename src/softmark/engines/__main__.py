@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from softmark.engines.ending import end_with_the_parent, no_interrupt_lost, stop_when_told
 from softmark.engines.messages import Refused, send
+from softmark.sandbox.scratch import close_open_roots
 
 if TYPE_CHECKING:
     from softmark.sandbox.zygote import Zygote
@@ -28,6 +29,7 @@ def main() -> None:
     os.dup2(2, 1)
     end_with_the_parent()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # only what hidden tests need, whatever else is installed
+    status = 0
     try:
         noted, *words = sys.argv[1:]
         descriptors = [int(word) for word in words]
@@ -41,13 +43,14 @@ def main() -> None:
             lanes = [LaneEnds.of(*pair, zygote) for pair in zip(descriptors, others, strict=True)]
             serve(zygote, requests, replies, lanes, None if noted == "-" else Note(int(noted)))
     except KeyboardInterrupt:
-        os._exit(130)  # the launcher does not listen any more
+        status = 130  # the launcher does not listen any more
     except Exception:
         with contextlib.suppress(BrokenPipeError):
             send(replies, Refused(traceback.format_exc(), usage=False))
-        os._exit(3)
+        status = 3
+    close_open_roots()
     sys.stdout.flush()
-    os._exit(0)  # everything is closed; taking torch and pytest apart in good order would cost 0.15 s
+    os._exit(status)  # taking torch and pytest apart in good order would cost 0.15 s
 
 
 def _fork_zygotes(number: int) -> list[Zygote | None]:

@@ -30,6 +30,7 @@ from softmark.grading.grade import Conditions, grade_submission
 from softmark.grading.own_time import Note, OwnTime
 from softmark.sandbox.isolation import open_sandbox
 from softmark.sandbox.leftovers import await_end
+from softmark.sandbox.scratch import close_open_roots
 from softmark.sandbox.zygote import Zygote
 
 _PATIENCE = 10.0  # seconds that a judge may take to end after its stream has ended
@@ -170,4 +171,5 @@ def _be_a_judge(
     except BaseException:
         traceback.print_exc()
     finally:
+        close_open_roots()
         os._exit(status)

@@ -4,12 +4,17 @@ The student's code owns its contents, and may have filled it with links, a milli
 or names that are not text. So deleting uses directory descriptors and byte names, follows no link and does not recurse.
 disk.py counts the files in it while the worker lives.
 
+A signal that stops this process may come at any line, also before the caller holds the root that was just made. So
+every process keeps a list of its own roots, and at its end it deletes those that nobody has closed.
+
 A run holds a lock on its root, which the kernel releases however the run ends. So the next run recognises the root of a
 killed run, and deletes it.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import fcntl
 import os
 import secrets
@@ -17,7 +22,6 @@ import signal
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 from softmark.sandbox.disk import mark
@@ -26,6 +30,7 @@ from softmark.sandbox.machine import temporary_directory
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PREFIX = "softmark-scratch-"
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+_open_roots: list[ScratchRoot] = []
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -36,6 +41,8 @@ class ScratchRoot:
         _clear_what_was_left()
         with _undisturbed():
             self.path, self._lock = _made_and_locked()
+            self._owner = os.getpid()
+            _open_roots.append(self)
         self.path.chmod(0o711)  # each worker passes through to its own directory, and cannot list the others
 
     def make(self, files: Mapping[str, bytes], uid: int | None) -> Path:
@@ -58,14 +65,29 @@ class ScratchRoot:
         return directory
 
     def close(self) -> None:
+        """Delete it. If a process still writes there, this raises OSError, and the end of this process tries again."""
         with _undisturbed():
-            try:
+            if self in _open_roots:
                 remove(self.path)
-            finally:
                 os.close(self._lock)
+                _open_roots.remove(self)
+
+    @property
+    def is_own(self) -> bool:
+        """Return True if this process has made it; a fork of that process has the same list."""
+        return self._owner == os.getpid()
 
 
-@contextmanager
+@atexit.register
+def close_open_roots() -> None:
+    """Delete the roots of this process that are still open. A process that ends by os._exit calls this before."""
+    with _undisturbed():
+        for root in [root for root in _open_roots if root.is_own]:
+            with contextlib.suppress(OSError):  # a process that writes there is just ending; the next run deletes it
+                root.close()
+
+
+@contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
     """Delay signals that ask this process to stop until the end of this block."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
