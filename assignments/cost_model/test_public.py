@@ -209,7 +209,7 @@ def test_route_manners(student, example):
 @number("5.1")
 @pytest.mark.parametrize("name", ["mixture", "mixture, a batch"])
 def test_mixture(student, example, name):
-    """What the experts of each token make of it, weighted."""
+    """The weighted sum of what the experts of each token return."""
     example(student.mixture, name, experts)
 
 

@@ -44,7 +44,7 @@ def test_windows(student, example, name):
 
 @number("1.2")
 def test_windows_outside(student):
-    """What reaches beyond the text raises ValueError."""
+    """A window that reaches beyond the text raises ValueError."""
     ids = torch.arange(6)
     agree(student.windows(ids, 5), (ids[None, :5], ids[None, 1:]))
     for starts in ([2], [0, -1]):
@@ -238,7 +238,7 @@ def test_freeze(student, example, name):
 
 @number("7.2")
 def test_freeze_lets_learn(student):
-    """What is named has a gradient, what is not has none, also when the model is frozen in another way again."""
+    """Named parameters have a gradient and all others have none, also when the model is frozen a second time."""
     model, ids = student.LanguageModel(*SIZES[:4], 2), draw_integers(0, 5, "2 4")
     for trainable in (["blocks.0"], ["norm.bias"], ["embed", "blocks.1.norm1"]):
         names = student.freeze(model, trainable)

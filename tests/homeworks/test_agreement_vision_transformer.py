@@ -68,7 +68,7 @@ def sources() -> dict[str, list[str]]:
 
 
 def joined(named: dict[str, Tensor], shapes: dict[str, torch.Size]) -> dict[str, Tensor]:
-    """What belongs to transformers' parameters, under the reference's names and in its shapes."""
+    """Return tensors of the parameters of transformers, under the names and in the shapes of the reference."""
     return {name: torch.cat([named[source] for source in of]).reshape(shapes[name]) for name, of in sources().items()}
 
 

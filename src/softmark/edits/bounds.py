@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from softmark.edits.scopes import Scope, called, number_in, replaced
-from softmark.edits.slips import Names, RepairChange
+from softmark.edits.slips import Names, NodeOperators, RepairChange, of_each_node
 
 _MOST_NAMES = 4
 _SMALL = 2
@@ -16,11 +15,7 @@ _SMALL = 2
 
 def bounds(scope: Scope) -> Iterator[RepairChange]:
     """Yield the changes of the bounds in a function, in the order of the text."""
-    names = Names(scope)
-    for node in scope.written():
-        for kind, operator in _OPERATORS:
-            if isinstance(node, kind):
-                yield from operator(node, scope, names)
+    yield from of_each_node(_OPERATORS, scope, Names(scope))
 
 
 def _slice(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairChange]:
@@ -33,12 +28,8 @@ def _slice(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairCh
             yield from _bounds(bound, names, least=field == "lower")
         else:
             for name in _whole(node, names):
-                yield RepairChange("bound", node, ast.unparse(replaced(node, slice=_sliced(node.slice, field, name))))
-
-
-def _sliced(node: ast.Slice, field: str, name: str) -> ast.Slice:
-    new: ast.Slice = replaced(node, **{field: ast.Name(name, ast.Load())})
-    return new
+                bounded = replaced(node.slice, **{field: ast.Name(name, ast.Load())})
+                yield RepairChange("bound", node, ast.unparse(replaced(node, slice=bounded)))
 
 
 def _range(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
@@ -115,7 +106,7 @@ def _numbers_of(scope: Scope) -> set[int]:
     return {value for value in values if type(value) is int and value > _SMALL}
 
 
-_OPERATORS: tuple[tuple[Any, Callable[[Any, Scope, Names], Iterator[RepairChange]]], ...] = (
+_OPERATORS: NodeOperators = (
     (ast.Subscript, _slice),
     (ast.Call, _range),
     (ast.Assign, _kept_bounds),

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
+from typing import TypeGuard
 
 from softmark.edits.families import neighbours
 from softmark.edits.scopes import Scope, called, number_in, replaced
@@ -251,7 +252,7 @@ def _attributes_exchanged(scope: Scope) -> Iterator[RepairChange]:
         if one[:-1] == other[:-1]:
             pair = {one: other, other: one}
             named = [node for node in own if node.attr in pair]
-            yield RepairChange.several("exchanged", _in_order(named, [f"self.{pair[n.attr]}" for n in named]))
+            yield RepairChange.several("exchanged", [(node, f"self.{pair[node.attr]}") for node in named])
 
 
 def _functions_exchanged(scope: Scope) -> Iterator[RepairChange]:
@@ -261,8 +262,13 @@ def _functions_exchanged(scope: Scope) -> Iterator[RepairChange]:
         places = [(function, text) for function, text in calls if text.rpartition(".")[2] in (one, other)]
         if len({text for _, text in places}) == 2:
             pair = {one: other, other: one}
-            words = [f"{text.rpartition('.')[0]}.{pair[text.rpartition('.')[2]]}".lstrip(".") for _, text in places]
-            yield RepairChange.several("exchanged", _in_order([f for f, _ in places], words))
+            yield RepairChange.several("exchanged", [(node, _with_last_name(text, pair)) for node, text in places])
+
+
+def _with_last_name(path: str, pair: dict[str, str]) -> str:
+    """Return `torch.sin` as `torch.cos`, and `sin` as `cos`."""
+    owner, dot, name = path.rpartition(".")
+    return f"{owner}{dot}{pair[name]}"
 
 
 def _signs_exchanged(scope: Scope) -> Iterator[RepairChange]:
@@ -273,32 +279,27 @@ def _signs_exchanged(scope: Scope) -> Iterator[RepairChange]:
             by_name.setdefault(ast.unparse(node.func), []).append(node.args[0])
     for pair in by_name.values():
         if len(pair) == 2 and len([one for one in pair if isinstance(one, ast.UnaryOp)]) == 1:
-            yield RepairChange.several("negation", _in_order(pair, [_negated(one) for one in pair]))
+            yield RepairChange.several("negation", [(one, _negated(one)) for one in pair])
 
 
 def _negated(node: ast.expr) -> str:
     return ast.unparse(node.operand) if isinstance(node, ast.UnaryOp) else f"-({ast.unparse(node)})"
 
 
-def _in_order(nodes: Sequence[ast.expr], words: list[str]) -> list[tuple[ast.expr, str]]:
-    """Return places with their new texts, in the order of the file."""
-    return sorted(zip(nodes, words, strict=True), key=lambda place: (place[0].lineno, place[0].col_offset))
-
-
 def _transposes_in_all_places(scope: Scope) -> Iterator[RepairChange]:
     """Yield a function in which all plain factors on the right of `@` are transposed, and one in which none is."""
     right = [node.right for node in scope.written() if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)]
-    turned: list[ast.expr] = [node for node in right if _is_turned(node)]
-    plain: list[ast.expr] = [node for node in right if isinstance(node, _LOOKED_UP) and node not in turned]
-    for nodes, words in (
-        (plain, [f"{ast.unparse(node)}.T" for node in plain]),
-        (turned, [ast.unparse(node.value) for node in turned if isinstance(node, ast.Attribute)]),
+    turned = [node for node in right if _is_turned(node)]
+    plain = [node for node in right if isinstance(node, _LOOKED_UP) and not _is_turned(node)]
+    for places in (
+        [(node, f"{ast.unparse(node)}.T") for node in plain],
+        [(node, ast.unparse(node.value)) for node in turned],
     ):
-        if len(nodes) > 1:
-            yield RepairChange.several("transpose", _in_order(nodes, words))
+        if len(places) > 1:
+            yield RepairChange.several("transpose", places)
 
 
-def _is_turned(node: ast.expr) -> bool:
+def _is_turned(node: ast.expr) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and node.attr in ("T", "mT")
 
 
@@ -323,8 +324,8 @@ def _names_in_all_places(scope: Scope, names: Names) -> Iterator[RepairChange]:
     nodes = [node for node in scope.written() if isinstance(node, ast.Name)]
     stored = {node.id for node in nodes if isinstance(node.ctx, ast.Store) and _is_in_loop(node, scope)}
     for name in sorted(stored - scope.parameters.keys()):
-        places = sorted((n for n in nodes if n.id == name), key=lambda n: (n.lineno, n.col_offset))
-        for other in names.known_at(places[0]):
+        places = [node for node in nodes if node.id == name]
+        for other in names.known_at(min(places, key=lambda place: (place.lineno, place.col_offset))):
             if other != name and (other.startswith(name[:1]) or name.endswith(other) or other in name):
                 yield RepairChange.several("not carried on", [(place, other) for place in places])
 

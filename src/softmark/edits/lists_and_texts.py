@@ -6,12 +6,11 @@ Steps such as `sorted({})` are proposed only for functions that use no tensors, 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
 
 from softmark.edits.scopes import Scope, called, replaced
-from softmark.edits.slips import Names, OwnFunctions, RepairChange
+from softmark.edits.slips import Names, NodeOperators, OwnFunctions, RepairChange, of_each_node
 
 _MOST_NAMES = 4
 _STEPS = (
@@ -22,7 +21,7 @@ _STEPS = (
     "[one.encode() for one in {}]",
 )  # fmt: skip
 _ORDERED = ("max", "min", "sorted", "sort", "nlargest", "nsmallest")
-_TEXTS = {"": (" ",), " ": ("",), "utf-8": (), "replace": ()}
+_TEXTS = {"": (" ",), " ": ("",)}
 _ENCODINGS = ("utf-8", "latin-1", "ascii", "utf-16", "utf8", "utf-16-le", "cp1252")
 _HANDLERS = ("ignore", "strict", "replace", "backslashreplace", "xmlcharrefreplace")
 
@@ -30,13 +29,9 @@ _HANDLERS = ("ignore", "strict", "replace", "backslashreplace", "xmlcharrefrepla
 def lists_and_texts(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     """Yield the changes of every node of a function, in the order of the text; steps that are missing come last."""
     names = Names(scope)
-    nodes = list(scope.written())
-    for node in nodes:
-        for kind, operator in _OPERATORS:
-            if isinstance(node, kind):
-                yield from operator(node, scope, names)
+    yield from of_each_node(_OPERATORS, scope, names)
     if scope.is_plain:
-        for node in nodes:
+        for node in scope.written():
             yield from _orders(node)
             if isinstance(node, ast.Call):
                 yield from _chains(node, scope, own)
@@ -76,7 +71,7 @@ def _filter(node: ast.ListComp | ast.GeneratorExp, scope: Scope, names: Names) -
 
 def _tests(node: ast.If, scope: Scope, names: Names) -> Iterator[RepairChange]:
     """Yield conditions that two variables of loops are equal or not."""
-    known = [*_targets(node, scope), *(name for name in names.parameters_of("int"))][:5]
+    known = [*_targets(node, scope), *names.parameters_of("int")][:5]
     for one, other in combinations(dict.fromkeys(known), 2):
         yield RepairChange("condition", node.test, f"{one} != {other}")
         yield RepairChange("condition", node.test, f"{one} == {other}")
@@ -144,9 +139,9 @@ def _added(node: ast.AugAssign, scope: Scope, names: Names) -> Iterator[RepairCh
     if isinstance(node.target, ast.Subscript) and isinstance(node.target.slice, ast.Tuple):
         keys = node.target.slice.elts
         if len(keys) == 2:
-            other = f"{ast.unparse(node.target.value)}[{ast.unparse(keys[1])}, {ast.unparse(keys[0])}]"
-            sign = ast.unparse(replaced(node, target=ast.Name("x"), value=ast.Name("y")))[2:-2]
-            yield RepairChange("only once", node, f"{target} {sign} {value}\n{other} {sign} {value}")
+            turned = replaced(node.target, slice=ast.Tuple(keys[::-1], ast.Load()))
+            second = ast.unparse(replaced(node, target=turned))
+            yield RepairChange("only once", node, f"{ast.unparse(node)}\n{second}")
 
 
 # Orders and forms -----------------------------------------------------------------------------------------------------
@@ -269,7 +264,7 @@ def _values(node: ast.AST) -> Iterator[ast.expr]:
         yield node.elt
 
 
-_OPERATORS: tuple[tuple[Any, Callable[[Any, Scope, Names], Iterator[RepairChange]]], ...] = (
+_OPERATORS: NodeOperators = (
     (ast.ListComp | ast.GeneratorExp, _filter),
     (ast.If, _tests),
     (ast.Assign | ast.AugAssign | ast.Expr, _unguarded),

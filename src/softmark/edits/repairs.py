@@ -233,14 +233,14 @@ def _in_all_places(changes: list[RepairChange]) -> Iterator[RepairChange]:
     """Yield the changes, then those of one expression that stands in several places, in all of these places."""
     yield from changes
     alike: dict[tuple[str, str, str], dict[ast.expr, str]] = {}
+    dumped = {node: ast.dump(node) for node in {change.node for change in changes} if isinstance(node, _LONGER)}
     for change in changes:
         node = change.node
         if isinstance(node, _LONGER) and not change.others and change.kind not in _ADDITIONS:
-            alike.setdefault((change.kind, change.words, ast.dump(node)), {})[node] = change.words
+            alike.setdefault((change.kind, change.words, dumped[node]), {})[node] = change.words
     for (kind, _, _), places in alike.items():
         if 1 < len(places) <= _MOST_PLACES:
-            in_order = sorted(places.items(), key=lambda place: (place[0].lineno, place[0].col_offset))
-            yield RepairChange.several(kind, in_order)
+            yield RepairChange.several(kind, list(places.items()))
 
 
 _LONGER = (ast.BinOp, ast.Call, ast.Subscript, ast.Compare)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from typing import Any
 
 from softmark.edits.scopes import FunctionNode, Scope
 
@@ -44,8 +45,8 @@ class RepairChange:
 
     @classmethod
     def several(cls, kind: str, places: Sequence[tuple[ast.expr, str]]) -> RepairChange:
-        """Return one slip in several places, each with its new text. The places are in the order of the text."""
-        (node, words), *others = places
+        """Return one slip in several places, each with its new text."""
+        (node, words), *others = sorted(places, key=lambda place: (place[0].lineno, place[0].col_offset))
         return cls(kind, node, words, others=tuple(others))
 
     @classmethod
@@ -167,6 +168,18 @@ def _reads_sizes(value: ast.expr) -> bool:
         *("size", "len", "int", "max", "min"),
     )
     return bool(words & {"shape", "size"}) and not is_tensor
+
+
+NodeOperators = Sequence[tuple[Any, Callable[[Any, Scope, Names], Iterator[RepairChange]]]]
+"""Operators, each with the type of the nodes that it changes."""
+
+
+def of_each_node(operators: NodeOperators, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield what the operators propose for every node of a function, in the order of the text."""
+    for node in scope.written():
+        for kind, operator in operators:
+            if isinstance(node, kind):
+                yield from operator(node, scope, names)
 
 
 def calls_in(scope: Scope) -> Iterator[ast.Call]:

@@ -6,13 +6,13 @@ These are the repairs that no operator of mutants makes in reverse, because muta
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
 from softmark.edits.families import AXIS_WORDS, neighbours
 from softmark.edits.scopes import Scope, called, number_in, replaced
-from softmark.edits.slips import Names, OwnFunctions, RepairChange
+from softmark.edits.slips import Names, NodeOperators, OwnFunctions, RepairChange, of_each_node
 
 _AXES = (-1, -2, -3, 0, 1, 2)
 _REDUCE = {"sum", "mean", "amax", "amin", "max", "min", "prod", "var", "std", "norm", "logsumexp", "all", "any"}
@@ -23,11 +23,7 @@ _MASKS = ("mask", "block", "keep", "allow", "pad", "valid", "causal", "hidden", 
 
 def substitutes(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     """Yield the changes of every node of a function, in the order of the text."""
-    names = Names(scope)
-    for node in scope.written():
-        for kind, operator in _OPERATORS:
-            if isinstance(node, kind):
-                yield from operator(node, scope, names)
+    yield from of_each_node(_OPERATORS, scope, Names(scope))
 
 
 def _with(node: Any, **fields: Any) -> str:
@@ -301,7 +297,7 @@ def _orders(node: ast.Tuple | ast.List, scope: Scope, names: Names) -> Iterator[
             yield RepairChange("order of results", node, text)
 
 
-_OPERATORS: tuple[tuple[Any, Callable[[Any, Scope, Names], Iterator[RepairChange]]], ...] = (
+_OPERATORS: NodeOperators = (
     (ast.Constant | ast.UnaryOp, _axes),
     (ast.keyword, _several_axes),
     (ast.Call, _options),
