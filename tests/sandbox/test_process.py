@@ -335,6 +335,21 @@ def dies(exchange: Any) -> bytes:
     raise failure_texts.death(0)
 
 
+class TestWhatIsPrinted:
+    """What staff and students read of the output."""
+
+    @pytest.mark.parametrize("kind", ["walled", "process", "spawned"])
+    def test_names_files_as_they_were_handed_in(self, kind: str) -> None:
+        """A warning tells the file and the line, without the directory of this run."""
+        source = "import warnings\n\ndef one():\n    warnings.warn('odd')\n    print(__file__)\n"
+        with sandbox(kind) as opened, loaded(opened, source) as worker:
+            ask(worker, "one")
+            printed = "".join(worker.printed())
+        assert "\nhw.py:4: UserWarning: odd" in f"\n{printed}"
+        assert f"{FILE}\n" in printed
+        assert "scratch" not in printed
+
+
 class TestForkedWorker:
     """One process behind walls."""
 

@@ -58,7 +58,7 @@ class SpawnedWorker(StudentProcess):
         return 0.0  # not measured here
 
     def printed(self) -> tuple[str, str]:
-        return self._printed.text(), ""
+        return self._printed.text().replace(f"{self._directory}{os.sep}", ""), ""
 
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         self._outgoing = outgoing
