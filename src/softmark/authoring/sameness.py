@@ -23,7 +23,7 @@ from softmark.authoring.variants import Variant
 from softmark.course.homework import Homework
 from softmark.edits.mutants import Mutant
 from softmark.records.result import Result
-from softmark.verdict.values import flatten, map_tensors, tensors_in
+from softmark.verdict.values import leaves_in, map_tensors, tensors_in
 
 CALLS = 1000
 _DRAWN = 6
@@ -109,7 +109,7 @@ def _scope_of(source: str) -> dict[str, Any]:
 
 def _observed(scope: dict[str, Any], name: str, call: DrawnCall, device: str = "cpu") -> _ShownByACall:
     """Return what a call of a function shows. A module is called three times, the second time with other numbers."""
-    torch.manual_seed(call.seed)
+    torch.default_generator.manual_seed(call.seed)
     args, kwargs = map_tensors((call.args, call.kwargs), lambda tensor: _leaf(tensor, device))
     moved = map_tensors((args, kwargs), lambda tensor: tensor.detach().roll(1) if _is_real(tensor) else tensor)
     thing: Any = scope[name.partition(".")[0]]
@@ -175,15 +175,15 @@ def _with_weights(module: Any, call: DrawnCall) -> Any:
         for _, weight in sorted(module.state_dict().items()):
             if weight.is_floating_point():
                 weight.copy_(torch.randn(weight.shape, generator=generator, dtype=torch.float64) / 2)
-    torch.manual_seed(call.seed)
+    torch.default_generator.manual_seed(call.seed)
     return module
 
 
 def _shown(answer: Any, inputs: Any, weights: list[torch.Tensor], call: DrawnCall) -> tuple[Any, ...]:
     """Return the leaves of an answer, the arguments after the call, and the gradients of them and of the weights."""
-    leaves = [leaf for _, leaf in flatten(_in_order(answer))]
+    leaves = list(leaves_in(_in_order(answer)))
     shown = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-    after = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for _, leaf in flatten(inputs)]
+    after = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves_in(inputs)]
     outputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     sources = [tensor for tensor in (*tensors_in(inputs), *weights) if tensor.requires_grad and tensor.is_leaf]
     if not outputs or not sources or outputs[0].is_meta:

@@ -24,7 +24,7 @@ from softmark.intake.model import SubmittedFiles
 from softmark.sandbox.failure_texts import class_name
 from softmark.sandbox.wire import Raised
 from softmark.sandbox.wire.protocol import Call
-from softmark.verdict.values import flatten, is_numeric, tensor_of
+from softmark.verdict.values import is_numeric, leaves_in, tensor_of
 
 CUT = "…"
 _LONGEST, _MOST_NUMBERS = 600, 12
@@ -118,7 +118,7 @@ def _is_written(name: str, handed: SubmittedFiles) -> bool:
 
 def _sizes(asked: Sequence[Call]) -> set[int]:
     """Return the integers and the lengths of axes in these calls."""
-    leaves = [leaf for call in asked for _, leaf in flatten((call.args, call.kwargs))]
+    leaves = [leaf for call in asked for leaf in leaves_in((call.args, call.kwargs))]
     arrays = [tensor_of(leaf) for leaf in leaves if is_numeric(leaf) and type(leaf) is not int]
     return {abs(leaf) for leaf in leaves if type(leaf) is int} | {n for a in arrays for n in (*a.shape, a.numel())}
 

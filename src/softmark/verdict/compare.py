@@ -148,14 +148,17 @@ def _kept(verdict: Verdict) -> Verdict:
 
 def agrees(value: Any, expected: Expected) -> bool:
     """Return whether `compare` would find nothing wrong. This is quicker for a wrong answer."""
-    if is_plain(expected.value):
-        return is_same(value, expected.value)
-    if mistyped(value, expected.value):
+    want = expected.value
+    if is_plain(want):
+        return is_same(value, want)
+    if isinstance(want, tuple) and all(map(is_plain, want)):
+        return isinstance(value, tuple | list) and len(value) == len(want) and all(map(is_same, value, want))
+    if mistyped(value, want):
         return False
-    for _, got, want, number in _pairs(value, expected):
-        if not (got == want if number < 0 else _is_right(got, want, expected, number)):
-            return False
-    return True
+    return all(
+        got == true if number < 0 else _is_right(got, true, expected, number)
+        for _, got, true, number in _pairs(value, expected)
+    )
 
 
 def _is_right(got: Any, want: Any, expected: Expected, number: int) -> bool:

@@ -30,7 +30,7 @@ from softmark.verdict.answers import Answers
 from softmark.verdict.callee import Lent
 from softmark.verdict.plant import instead
 from softmark.verdict.tolerance import DOUBLE, FREE, Precision, default_float64, level_of, noise, plain_noise, tolerance
-from softmark.verdict.values import flatten, is_numeric, map_tensors, size_of, tensor_of, tensors_in
+from softmark.verdict.values import flatten, is_numeric, leaves_in, map_tensors, size_of, tensor_of, tensors_in
 
 MOST_BYTES = 128_000_000
 LARGEST = 2_000_000
@@ -149,7 +149,7 @@ def computed(want: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 def numeric_leaves(value: Any) -> list[torch.Tensor]:
     """Return the leaves of an answer that hold numbers, in order."""
-    return [tensor_of(leaf) for _, leaf in flatten(value) if is_numeric(leaf)]
+    return [tensor_of(leaf) for leaf in leaves_in(value) if is_numeric(leaf)]
 
 
 def _wide_leaves(value: Any) -> tuple[torch.Tensor, ...]:

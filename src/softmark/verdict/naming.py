@@ -29,7 +29,7 @@ from softmark.verdict.context import Check, TestContext
 from softmark.verdict.expected import Expected
 from softmark.verdict.mistakes import Mistake, Registry
 from softmark.verdict.plant import Target, parts, reachable
-from softmark.verdict.values import flatten, is_numeric, tensor_of
+from softmark.verdict.values import is_numeric, leaves_in, tensor_of
 
 NAMEABLE = frozenset({Category.TYPE, Category.SHAPE, Category.NAN, Category.VALUE})
 """The categories of failures in which there is an answer to compare with the answers of mistakes."""
@@ -144,7 +144,7 @@ def _speaks(cause: Cause, mistakes: Combination, check: Check) -> bool:
 
 def _sizes(expected: Expected) -> tuple[object, ...]:
     """Return the sizes in a question: the integers among its arguments, and all shapes."""
-    inputs = [leaf for _, leaf in flatten((expected.args, expected.kwargs))]
+    inputs = list(leaves_in((expected.args, expected.kwargs)))
     shapes = [tensor_of(leaf).shape for leaf in inputs if is_numeric(leaf)]
     return *(leaf for leaf in inputs if type(leaf) is int), *shapes, *(leaf.shape for leaf in expected.leaves)
 
