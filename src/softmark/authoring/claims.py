@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from softmark.authoring.gaps import Verification, placed
 from softmark.authoring.plant import undefined
-from softmark.authoring.variants import Variant
+from softmark.authoring.variants import Variant, kept_tests, lost_by
 from softmark.course.homework import Homework
 from softmark.course.reference import dependents
 from softmark.records.result import Result, Status, TestResult
@@ -59,15 +59,30 @@ def judge(
         "recorder": _judge_recorder,
     }  # fmt: skip
     for variant, result in zip(variants, results, strict=True):
+        if variant.members and not settles(variant, result):
+            continue  # each of them is graded alone, too
         if result.status is Status.GRADER_ERROR:
             _judge_fault(verification, variant, result, homework)
         elif variant.kind == "mistake":
             mistake = mistakes[variant.name]
             _judge_mistake(verification, mistake, variant, result, parts_of(mistake, homework, users))
+        elif variant.kind == "elsewhere":
+            _judge_elsewhere(verification, mistakes, variant, result)
         elif variant.kind in judges:
             judges[variant.kind](verification, variant, result, homework)
     _judge_margins(verification)
     return verification
+
+
+def settles(variant: Variant, result: Result) -> bool:
+    """Return whether the result of a submission with several entries holds for each of them."""
+    right = result.status is Status.GRADED and lost_by(variant, result) is None
+    return right and _accepted(variant, result) * MARGIN <= 1
+
+
+def _accepted(variant: Variant, result: Result) -> float:
+    """Return the largest error of a right answer, in tolerances."""
+    return max((case.accepted for test in kept_tests(variant, result) for case in test.cases), default=0.0)
 
 
 def _judge_fault(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:
@@ -87,12 +102,13 @@ def _judge_fault(verification: Verification, variant: Variant, result: Result, h
 def _judge_right(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:
     full = result.total == result.max_score
     if variant.kind == "equivalent":
-        verification.equivalents += 1
-        verification.equivalents_full += full
-    verification.accepted = max(verification.accepted, *(case.accepted for test in result.tests for case in test.cases))
+        number = len(variant.members) or 1
+        verification.equivalents += number
+        verification.equivalents_full += number * full
+    verification.accepted = max(verification.accepted, _accepted(variant, result))
     if full:
         return
-    lost = next((test for test in result.tests if test.score != test.max_score), None)
+    lost = lost_by(variant, result)
     where = f"{placed(lost.number, lost.name, homework)}: " if lost is not None else ""
     said = _first_words([lost] if lost is not None else [], result)
     verification.add_gap(
@@ -101,10 +117,20 @@ def _judge_right(verification: Verification, variant: Variant, result: Result, h
 
 
 def _judge_recorder(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:
-    own = [test for test in result.tests if test.part in variant.parts and test.score != test.max_score]
-    if own:
-        what = f"the reference loses marks while its calls are noted: {_first_words(own, result)}"
+    lost = lost_by(variant, result)
+    if lost is not None:
+        what = f"the reference loses marks while its calls are noted: {_first_words([lost], result)}"
         verification.add_gap(variant.name, what)
+
+
+def _judge_elsewhere(
+    verification: Verification, mistakes: Mapping[str, Mistake], variant: Variant, result: Result
+) -> None:
+    """Note a mistake that costs marks in a part that does not use its function."""
+    lost = lost_by(variant, result)
+    if lost is not None:
+        targets = ", ".join(mistakes[variant.name].target_names)
+        verification.add_gap(variant.name, f"costs marks in part {lost.part}, which does not depend on {targets}")
 
 
 def _judge_zero(verification: Verification, variant: Variant, result: Result, homework: Homework) -> None:
@@ -134,20 +160,14 @@ def _judge_mistake(
             mistake.name, f"{broken}: this says nothing of a test, mend the mistake ({mistake.file}:{mistake.line})"
         )
         return
-    graded = {part.number for part in result.parts if not variant.parts or part.number in variant.parts}
-    lost = {part.number for part in result.parts if part.number in graded and part.earned < part.points}
     failing = [test for test in result.tests if test.part in parts.own and test.verdicts]
-    if not lost & parts.own:
+    if lost_by(variant, result) is None:
         where = ", ".join(sorted(parts.own))
         verification.add_gap(
             mistake.name, f"keeps full marks in part {where}: no test of it draws an input on which this mistake shows"
         )
         return
     verification.caught += 1
-    for number in sorted(lost - parts.own - parts.users):
-        verification.add_gap(
-            mistake.name, f"costs marks in part {number}, which does not depend on {', '.join(mistake.target_names)}"
-        )
     ratios = [case.refused for test in failing for case in test.cases if case.refused is not None]
     verification.refused = min([verification.refused, *ratios])
     if _is_named(mistake, failing):

@@ -15,7 +15,7 @@ import ast
 import builtins
 import symtable
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,10 +40,20 @@ class _Module:
     imports: dict[str, ast.stmt]
 
 
-def plant(reference: str, entry: RegisteredVariant) -> str:
-    """Return the reference's source with the entry's edits in it, or with its variant in the place of its target."""
-    if isinstance(entry, Mistake) and entry.edits:
-        return _edited(reference, entry)
+def plant(reference: str, *entries: RegisteredVariant) -> str:
+    """Return the reference's source with the entries' edits in it, and with their variants in the place of the targets.
+
+    Several entries must have different functions as targets.
+    """
+    edited = [entry for entry in entries if isinstance(entry, Mistake) and entry.edits]
+    source = _edited(reference, edited)
+    for entry in entries:
+        if entry not in edited:
+            source = _varied(source, entry)
+    return source
+
+
+def _varied(reference: str, entry: RegisteredVariant) -> str:
     module = _read(Path(entry.file))
     variant = module.definitions.get(entry.name)
     if not isinstance(variant, Definition):
@@ -60,14 +70,15 @@ def plant(reference: str, entry: RegisteredVariant) -> str:
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def _edited(reference: str, entry: Mistake) -> str:
-    """Return the reference's source with the entry's edits in it. Raise ConfigError if no program comes of one."""
-    for edit in entry.edits:
-        try:
-            edit.function  # noqa: B018
-        except EditError as error:
-            raise ConfigError(entry.file, entry.line, str(error)) from error
-    return planted_source(reference, entry.edits)
+def _edited(reference: str, entries: Sequence[Mistake]) -> str:
+    """Return the reference's source with the entries' edits in it. Raise ConfigError if no program comes of one."""
+    for entry in entries:
+        for edit in entry.edits:
+            try:
+                edit.function  # noqa: B018
+            except EditError as error:
+                raise ConfigError(entry.file, entry.line, str(error)) from error
+    return planted_source(reference, tuple(edit for entry in entries for edit in entry.edits))
 
 
 def undefined(source: str) -> list[str]:

@@ -14,7 +14,7 @@ from softmark.engines.local import engine_for, slots_for
 from softmark.engines.protocol import EngineError, GradingSpec
 from softmark.grading.job import Job
 from softmark.intake.model import SubmittedFiles
-from softmark.records.result import Result, Submission
+from softmark.records.result import Result, Submission, TestResult
 
 STRONGEST = "full" if hasattr(os, "geteuid") and os.geteuid() == 0 else "user"
 
@@ -28,6 +28,21 @@ class Variant:
     source: str
     parts: tuple[str, ...] = ()
     """The parts whose tests are run; all of them if none is named."""
+    kept: tuple[str, ...] = ()
+    """The parts in which it must not lose marks; all that are run if none is named."""
+    members: tuple[Variant, ...] = ()
+    """The variants that are planted in this one together (together.py); none if it is a single one."""
+
+
+def kept_tests(variant: Variant, result: Result) -> list[TestResult]:
+    """Return the tests of the parts in which a variant must not lose marks."""
+    kept = variant.kept or variant.parts
+    return [test for test in result.tests if not kept or test.part in kept]
+
+
+def lost_by(variant: Variant, result: Result) -> TestResult | None:
+    """Return the first test that cost marks in a part where the variant must keep them; None if there is none."""
+    return next((test for test in kept_tests(variant, result) if test.score != test.max_score), None)
 
 
 class Round:
@@ -110,14 +125,14 @@ def _result_of(future: Future[Result]) -> Result:
 
 
 def _job(homework: Homework, variant: Variant) -> Job:
-    naming = variant.kind not in ("trivial", "starter", "recorder", "conditional", "mutant")
+    naming = variant.kind not in ("trivial", "starter", "recorder", "conditional", "mutant", "elsewhere")
     files = SubmittedFiles(homework.file, {homework.file: variant.source.encode()})
-    until_wrong = variant.kind in ("mutant", "conditional")  # one wrong answer tells that it is found out
+    one_tells_all = variant.kind in ("mutant", "conditional", "elsewhere") or bool(variant.members)
     return Job(
         Submission(id=variant.name),
         files,
         naming=naming,
         parts=variant.parts,
-        until_wrong=until_wrong,
+        until_wrong=one_tells_all,
         repairs=variant.kind == "sample",
     )

@@ -4,7 +4,8 @@ These claims must hold for each homework:
 
 * The reference and every equivalent earn everything. The starter and every trivial submission earn nothing (claims.py).
 * Each mistake is planted alone into the reference. It costs marks in its own part, and it is named. The first mistake
-  of each function costs no marks in a part that does not use the function.
+  of each function costs no marks in a part that does not use the function. Such mistakes, and equivalents of different
+  functions, are planted and graded together (together.py).
 * The errors of right and wrong answers keep a distance of a hundred times from the tolerance on either side.
 * A second run in another order, on another engine, gives the same results (repetition.py).
 * The handout is up to date, and its public tests pass the reference and fail the starter (handed_out.py).
@@ -14,7 +15,7 @@ A claim that does not hold is a `Gap`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from softmark.authoring.claims import judge, parts_of, users_of
@@ -24,6 +25,7 @@ from softmark.authoring.handed_out import gaps_of_handout
 from softmark.authoring.no_effort import starter, trivial_submissions
 from softmark.authoring.plant import plant
 from softmark.authoring.repetition import judge_repetition, repeated
+from softmark.authoring.together import mistakes_elsewhere, right_solutions, unsettled
 from softmark.authoring.variants import Round, Rounds, Variant
 from softmark.course.homework import Homework
 from softmark.grading.author_files import load_mistakes
@@ -91,13 +93,16 @@ def _begin(homework: Homework, rounds: Rounds, jobs: int) -> _Trial:
     answers anew.
     """
     registry = load_mistakes(homework)
-    variants = _variants(homework, registry)
     noting = recorders(homework)
-    first = rounds.begin(homework, [*noting, *variants])
+    reference, *others = _variants(homework, registry)
+    right = right_solutions(homework, registry)
+    early = [*noting, reference, *right, *mistakes_elsewhere(homework, registry)]
+    first = rounds.begin(homework, [*early, *others])
     table = cells(homework, first.results(len(noting)))
     first.add(_variants_of(table))
+    first.add(unsettled(early, first.results(len(early))))
     of_handout = list(gaps_of_handout(homework))
-    second = rounds.begin(homework, repeated(variants), jobs=(jobs + 1) // 2, backwards=True)
+    second = rounds.begin(homework, repeated([reference, *right, *others]), jobs=(jobs + 1) // 2, backwards=True)
     return _Trial(homework, registry, first, second, table, of_handout)
 
 
@@ -114,24 +119,14 @@ def _unsolved(homework: Homework) -> Verification:
 
 def _variants(homework: Homework, registry: Registry) -> list[Variant]:
     source = homework.reference.read_text(encoding="utf-8")
+    users = users_of(homework)
+    mistaken = [
+        Variant("mistake", entry.name, plant(source, entry), tuple(sorted(parts_of(entry, homework, users).own)))
+        for entry in registry.mistakes
+    ]
     return [
         Variant("reference", homework.file, source),
-        *(Variant("equivalent", entry.name, plant(source, entry)) for entry in registry.equivalents),
         Variant("starter", "starter", starter(homework)),
         *(Variant("trivial", name, text) for name, text in trivial_submissions(homework).items()),
-        *_mistaken(homework, registry, source),
+        *mistaken,
     ]
-
-
-def _mistaken(homework: Homework, registry: Registry, source: str) -> Iterator[Variant]:
-    """Yield each mistake, planted into the reference.
-
-    A mistake is graded in its own part. The first one of each function is graded in all parts, because a mistake must
-    cost no marks in a part that does not use its function.
-    """
-    users, begun = users_of(homework), set[tuple[str, ...]]()
-    for entry in registry.mistakes:
-        first = entry.target_names not in begun
-        begun.add(entry.target_names)
-        parts = () if first else tuple(sorted(parts_of(entry, homework, users).own))
-        yield Variant("mistake", entry.name, plant(source, entry), parts)
