@@ -19,7 +19,7 @@ from softmark.course.homework import Homework
 from softmark.records.result import Result
 from softmark.verdict.mistakes import Mistake, RegisteredVariant, Registry
 
-_Entry = TypeVar("_Entry", bound=RegisteredVariant)
+_AnyEntry = TypeVar("_AnyEntry", bound=RegisteredVariant)
 
 
 def right_solutions(homework: Homework, registry: Registry) -> list[Variant]:
@@ -76,9 +76,9 @@ def _together(members: Sequence[Variant], source: str) -> Variant:
     return replace(first, name=names, source=source, parts=parts, members=tuple(members))
 
 
-def _groups(entries: Sequence[_Entry]) -> list[list[_Entry]]:
+def _groups(entries: Sequence[_AnyEntry]) -> list[list[_AnyEntry]]:
     """Return the entries in groups that change different definitions. An entry joins the first group that it fits."""
-    groups: list[list[_Entry]] = []
+    groups: list[list[_AnyEntry]] = []
     for entry in entries:
         fitting = (group for group in groups if not any(_definitions(entry) & _definitions(other) for other in group))
         group = next(fitting, None)
