@@ -249,7 +249,7 @@ class TestKilled:
 
     def test_results_hold_what_was_earned(self, image: Image, tmp_path: Path) -> None:
         """At 20 random moments results.json is valid, and its tests are a beginning of those of the whole run."""
-        slow = re.sub(r"( +)# BEGIN SOLUTION", r"\1import time; time.sleep(0.02)", reference(HOMEWORK))
+        slow = re.sub(r"( +)# BEGIN SOLUTION", r"\1import time; time.sleep(0.01)", reference(HOMEWORK))
         whole, longest = self.run(image, tmp_path, slow, 100)
         moments = random.Random(6)
         finished = []
