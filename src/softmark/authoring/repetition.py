@@ -6,13 +6,15 @@ A result that differs depends on what ran before, on the time, or on numbers tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any
 
 import msgspec
 
 from softmark.authoring.gaps import Verification, placed
 from softmark.authoring.variants import Round, Variant
 from softmark.course.homework import Homework
-from softmark.records.result import Result, Status, TestResult
+from softmark.records.result import CaseResult, Result, Status, TestResult
 
 _REPEATED = 12
 """Number of variants that are graded twice, beside the reference."""
@@ -53,7 +55,7 @@ def _judge_pair(
 
 def _differences(first: Result, second: Result) -> Iterator[tuple[TestResult, TestResult]]:
     for one, other in zip(first.tests, second.tests, strict=True):
-        if _without_times(one) != _without_times(other):
+        if _judged(one) != _judged(other):
             yield one, other
 
 
@@ -77,5 +79,9 @@ def _other_differences(first: Result, second: Result) -> str:
     return ", ".join(name for name in fields if getattr(first, name) != getattr(second, name))
 
 
-def _without_times(test: TestResult) -> TestResult:
-    return msgspec.structs.replace(test, cases=tuple(msgspec.structs.replace(c, seconds=0.0) for c in test.cases))
+_of_a_case = attrgetter(*(name for name in CaseResult.__struct_fields__ if name != "seconds"))
+
+
+def _judged(test: TestResult) -> tuple[TestResult, list[Any]]:
+    """Return all that a result says but the times of its cases."""
+    return msgspec.structs.replace(test, cases=()), list(map(_of_a_case, test.cases))
