@@ -29,6 +29,8 @@ _OF_NUMBERS = ("3 * ({})", "4 * ({})")
 _MASKS = ("mask", "block", "keep", "allow", "pad", "valid", "nowhere")
 _WITH_MASK = ("({}).masked_fill(~{other}, -math.inf)", "({}).masked_fill({other}, -math.inf)", "({}) & {other}",
               "({}).masked_fill({other}, 0.0)", "({}).masked_fill(~{other}, 0.0)")  # fmt: skip
+_MASKED_BEFORE = ("softmax", "log_softmax", "logsumexp", "amax", "max", "amin", "min", "argmax", "sum", "mean")
+_LIBRARIES = ("torch", "F", "np")
 
 
 def additions(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
@@ -43,6 +45,7 @@ def additions(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from _results(scope, names)
     yield from _modules(scope)
     yield from _roots(scope, names)
+    yield from _masked(scope, names)
     if scope.is_of_numbers:
         yield from _factors(values, scope, names)
         yield from _terms(values, names)
@@ -210,6 +213,19 @@ def _roots(scope: Scope, names: Names) -> Iterator[RepairChange]:
             for side in (node.left, node.right):
                 if (isinstance(side, ast.Name) and side.id in names.sizes) or "shape[" in ast.unparse(side):
                     yield RepairChange.wrapped("root missing", side, "({}) ** 0.5")
+
+
+def _masked(scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield what is reduced along an axis, with a mask that is known there filled in."""
+    for node in calls_in(scope):
+        reduced = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if called(node) in _MASKED_BEFORE and isinstance(reduced, ast.expr):
+            values = node.args[:1] if getattr(reduced, "id", "") in _LIBRARIES else [reduced]
+            masks = [name for name in names.known_at(node) if any(word in name.lower() for word in _MASKS)]
+            for value in values:
+                for other in masks[:2]:
+                    for words in _WITH_MASK:
+                        yield RepairChange.wrapped("step missing", value, words.replace("{other}", other))
 
 
 def _is_kept_as_a_size(node: ast.expr, scope: Scope, names: Names) -> bool:

@@ -32,6 +32,21 @@ def _slice(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairCh
                 yield RepairChange("bound", node, ast.unparse(replaced(node, slice=bounded)))
 
 
+def _last(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield the last real element of each sequence in the place of the last one, if lengths are known."""
+    index = node.slice
+    if number_in(index) == -1:
+        form = "{lengths} - 1, torch.arange(len({lengths}))"
+    elif isinstance(index, ast.Tuple) and [ast.unparse(one) for one in index.elts[:2]] == [":", "-1"]:
+        form = "torch.arange(len({lengths})), {lengths} - 1"
+    else:
+        return
+    for name in names.known_at(node):
+        if "len" in name.lower() and name in names.tensors:
+            words = form.replace("{lengths}", name)
+            yield RepairChange("bound", node, f"{ast.unparse(node.value)}[{words}]")
+
+
 def _range(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
     """Yield other bounds of a range."""
     if called(node) not in ("range", "arange"):
@@ -108,6 +123,7 @@ def _numbers_of(scope: Scope) -> set[int]:
 
 _OPERATORS: NodeOperators = (
     (ast.Subscript, _slice),
+    (ast.Subscript, _last),
     (ast.Call, _range),
     (ast.Assign, _kept_bounds),
     (ast.Name, _size),

@@ -145,6 +145,19 @@ def _functions(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairCha
             yield RepairChange("overflow", node, f"torch.exp({largest})")
 
 
+def _joined(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield other ways to make one tensor of several: side by side, on a new axis, or their sum."""
+    name = called(node)
+    if name in ("cat", "concat", "stack") or (name == "sum" and isinstance(node.func, ast.Name)):
+        several = ast.unparse(node.args[0]) if node.args else ""
+        if several and not isinstance(node.args[0], ast.GeneratorExp):
+            for words in _JOINED:
+                yield RepairChange("other function", node, words.replace("{}", several), node.func)
+
+
+_JOINED = ("sum({})", "torch.cat({}, dim=-1)", "torch.cat({}, dim=0)", "torch.stack({})", "torch.stack({}).mean(dim=0)")
+
+
 def _argument(node: ast.Call) -> ast.expr | None:
     """Return the argument of a function of one value; for a method, its object."""
     if node.args:
@@ -302,6 +315,7 @@ _OPERATORS: NodeOperators = (
     (ast.keyword, _several_axes),
     (ast.Call, _options),
     (ast.Call, _functions),
+    (ast.Call, _joined),
     (ast.Name, _variables),
     (ast.Attribute, _attributes),
     (ast.Subscript, _keys),

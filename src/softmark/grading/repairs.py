@@ -42,9 +42,9 @@ from softmark.sandbox.wire.editing import Propose, Proposed, PutEdit
 
 MOST_BYTES = 100_000
 """Longer submissions are not searched."""
-MOST_REQUESTS = 3_000
+MOST_REQUESTS = 7_000
 """Edits that are tried for one submission and calls that are made for them, together."""
-MOST_OF_A_PART = 2_500
+MOST_OF_A_PART = 6_000
 """The same for one part, so that something is left for a second one."""
 _OF_PROPOSALS = 100
 """The requests that the proposals for a part count as, because a process is started for them."""
