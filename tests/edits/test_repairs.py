@@ -184,7 +184,34 @@ ROWS = [
         "",
     ),
     ("n: int, m: int", f"if n > m:{REST}", f"if n % m != 0:{REST}", "condition", "n > m"),
+    (
+        "x, pads",
+        "n = x * pads\nreturn x.amax(0) + n",
+        "n = x * pads\nreturn x.masked_fill(pads, -math.inf).amax(0) + n",
+        "step missing",
+        "x",
+    ),
+    (
+        "x, pads",
+        "n = x * pads\nreturn torch.softmax(x, 0) + n",
+        "n = x * pads\nreturn torch.softmax(x.masked_fill(~pads, -math.inf), 0) + n",
+        "step missing",
+        "x",
+    ),
+    ("x, lengths", "return x[-1]", "return x[lengths - 1, torch.arange(len(lengths))]", "bound", "x[-1]"),
+    ("x, lengths", "return x[:, -1]", "return x[torch.arange(len(lengths)), lengths - 1]", "bound", "x[:, -1]"),
+    ("x", "return sum(x)", "return torch.cat(x, dim=-1)", "other function", "sum"),
+    ("x", "return torch.stack(x, 1)", "return torch.cat(x, dim=0)", "other function", "torch.stack"),
 ]
+MODULE = """
+class Net:
+    def __init__(self, n):
+        self.used, self.norm, self.shift = n, n, n
+
+    def forward(self, x):
+        y = {} + self.used
+        return y
+"""
 
 
 def function(parameters: str, body: str) -> str:
@@ -217,6 +244,16 @@ def _dumped(text: str) -> str:
         return ast.dump(ast.parse(text))
     except SyntaxError:
         return ""
+
+
+@pytest.mark.parametrize("right", ["self.norm(x)", "(x + self.shift)", "(x * self.shift)"])
+def test_layer_that_is_not_used(right: str) -> None:
+    """What a class sets in __init__ and never reads is put in; what it reads is not."""
+    text = MODULE.format("x")
+    edits = [edit for edit in repairs_of([text], ["Net"], [])[1] if edit.kind == "unused attribute"]
+    texts = [_dumped(edited(text, edit)) for edit in edits]
+    assert _dumped(MODULE.format(right)) in texts
+    assert _dumped(MODULE.format("(x + self.used)")) not in texts
 
 
 def test_loop_that_would_not_end_is_not_proposed() -> None:

@@ -39,6 +39,7 @@ def additions(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     everything = list(_values(scope))
     values = [node for node in everything if not _has_several_uses(node, scope)]
     yield from _unused(everything, values, scope, names, own)
+    yield from _unused_attributes(values, scope, own)
     yield from _unused_pairs(values, names)
     yield from _biases(scope)
     yield from _arguments(scope, names, own)
@@ -142,6 +143,15 @@ def _unused(
             for node in values if count == 2 and name != scope.name else []:
                 if _may_be_a_tensor(node):
                     yield RepairChange.wrapped(kind, node, f"{name}({{}}, {other})")
+
+
+def _unused_attributes(values: list[ast.expr], scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
+    """Yield values combined with an attribute that the class sets and never reads: a layer, or a parameter."""
+    for other in own.unused_attributes(scope.name.partition(".")[0])[:3]:
+        for node in values:
+            if _may_be_a_tensor(node):
+                for words in ("(({}) + {other})", "(({}) * {other})", "{other}({})"):
+                    yield RepairChange.wrapped("unused attribute", node, words.replace("{other}", f"self.{other}"))
 
 
 def _indices(scope: Scope) -> list[str]:

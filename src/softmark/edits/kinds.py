@@ -31,6 +31,7 @@ _TABLE: dict[str, tuple[int, str]] = {
     "axis that goes": (2, "check the shape after `{}`: does the axis vanish, or stay with length 1?"),
     "two unused": (0, "look at `{}`: the function does not use two of its parameters."),
     "unused variable": (0, "look at `{}`: the function does not use one of its variables."),
+    "unused attribute": (0, "look at `{}`: the module has a layer or a parameter that it does not use."),
     "line too many": (1, "this line should not be there."),
     "option": (2, "check the options of `{}`, and the defaults of those that are left out."),
     "overflow": (2, "`{}` becomes too large for large inputs."),

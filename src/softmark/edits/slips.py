@@ -87,6 +87,15 @@ class OwnFunctions:
             if isinstance(node, FunctionNode)
         }
 
+    def unused_attributes(self, name: str) -> list[str]:
+        """Return the attributes of `self` that a class sets and never reads."""
+        node = self.nodes.get(name)
+        if not isinstance(node, ast.ClassDef):
+            return []
+        own = [one for one in ast.walk(node) if isinstance(one, ast.Attribute) and ast.unparse(one.value) == "self"]
+        read = {one.attr for one in own if isinstance(one.ctx, ast.Load)}
+        return [name for name in dict.fromkeys(one.attr for one in own) if name not in read]
+
     @cached_property
     def of_one(self) -> list[str]:
         """The functions that can be called with one argument."""

@@ -306,6 +306,7 @@ _OF_SEVERAL_LINES: dict[str, Callable[[Sequence[_Candidate]], _Candidate | None]
     "sign missing": _the_last,
     "unused variable": _of_two_variables,
     "unused": _in_a_sum,
+    "unused attribute": _on_a_bare_line,
     "two unused": _in_a_sum,
     "factor missing": _on_a_bare_line,
     "step missing": _on_a_bare_line,
