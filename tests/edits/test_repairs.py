@@ -200,6 +200,13 @@ ROWS = [
     ),
     ("x, lengths", "return x[-1]", "return x[lengths - 1, torch.arange(len(lengths))]", "bound", "x[-1]"),
     ("x, lengths", "return x[:, -1]", "return x[torch.arange(len(lengths)), lengths - 1]", "bound", "x[:, -1]"),
+    ("x, lengths", "return x[0]", "return x[lengths - 1, torch.arange(len(lengths))]", "bound", "x[0]"),
+    ("x, i", "return x[i]", "return x[i + 1]", "index", "i"),
+    ("x, i", "return x[:, i]", "return x[:, i - 1]", "index", "i"),
+    ("x, n: int", "return x[:n]", "return x[-n:]", "slice", ":n"),
+    ("x", "return x[-3:]", "return x[:3]", "slice", "-3:"),
+    ("x, i", "return x.scatter(-1, i, 0.0)", "return x.scatter(-1, i, float('-inf'))", "number", "0.0"),
+    ("x, pad", "return F.embedding(x, -100)", "return F.embedding(x, pad)", "unused", "-100"),
     ("x", "return sum(x)", "return torch.cat(x, dim=-1)", "other function", "sum"),
     ("x", "return torch.stack(x, 1)", "return torch.cat(x, dim=0)", "other function", "torch.stack"),
 ]

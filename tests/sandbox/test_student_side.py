@@ -8,7 +8,7 @@ import sys
 ALLOWED = ("softmark.sandbox.worker", "softmark.sandbox.walls", "softmark.sandbox.wire")
 DATA = {"softmark", "softmark.sandbox", "softmark.records", "softmark.records.limits"}
 OPERATORS = """
-    additions bounds exchanges families kinds lists_and_texts logarithms operators
+    additions all_places bounds exchanges families kinds lists_and_texts logarithms operators
     regular_expressions repairs scopes slips statements substitutes
 """.split()
 EDITS = {"softmark.edits", *(f"softmark.edits.{name}" for name in OPERATORS)}

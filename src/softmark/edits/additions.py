@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import TypeGuard
 
-from softmark.edits.scopes import Scope, called
+from softmark.edits.scopes import LIBRARIES, Scope, called, number_in
 from softmark.edits.slips import Names, OwnFunctions, RepairChange, calls_in
 
 _MOST_WIDTHS, _MOST_OTHERS = 4, 6
@@ -30,7 +30,6 @@ _MASKS = ("mask", "block", "keep", "allow", "pad", "valid", "nowhere")
 _WITH_MASK = ("({}).masked_fill(~{other}, -math.inf)", "({}).masked_fill({other}, -math.inf)", "({}) & {other}",
               "({}).masked_fill({other}, 0.0)", "({}).masked_fill(~{other}, 0.0)")  # fmt: skip
 _MASKED_BEFORE = ("softmax", "log_softmax", "logsumexp", "amax", "max", "amin", "min", "argmax", "sum", "mean")
-_LIBRARIES = ("torch", "F", "np")
 
 
 def additions(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
@@ -114,7 +113,7 @@ def _unused(
                 yield RepairChange(kind, node, f"not {other}")
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
                 yield _with_argument("argument missing", node, other)
-            if isinstance(node, ast.Constant) and type(node.value) in (int, float) and other in names.known_at(node):
+            if isinstance(node, ast.expr) and number_in(node) is not None and other in names.known_at(node):
                 yield RepairChange(kind, node, other)
         for node in values if other in scope.parameters else everything:
             if not _may_be_a_tensor(node) or other not in names.known_at(node):
@@ -230,7 +229,7 @@ def _masked(scope: Scope, names: Names) -> Iterator[RepairChange]:
     for node in calls_in(scope):
         reduced = node.func.value if isinstance(node.func, ast.Attribute) else None
         if called(node) in _MASKED_BEFORE and isinstance(reduced, ast.expr):
-            values = node.args[:1] if getattr(reduced, "id", "") in _LIBRARIES else [reduced]
+            values = node.args[:1] if getattr(reduced, "id", "") in LIBRARIES else [reduced]
             masks = [name for name in names.known_at(node) if any(word in name.lower() for word in _MASKS)]
             for value in values:
                 for other in masks[:2]:

@@ -33,11 +33,11 @@ def _slice(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairCh
 
 
 def _last(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairChange]:
-    """Yield the last real element of each sequence in the place of the last one, if lengths are known."""
-    index = node.slice
-    if number_in(index) == -1:
+    """Yield the last real element of each sequence in the place of the first or last one, if lengths are known."""
+    index = ast.unparse(node.slice).strip("()").replace(" ", "")
+    if index in ("0", "-1"):
         form = "{lengths} - 1, torch.arange(len({lengths}))"
-    elif isinstance(index, ast.Tuple) and [ast.unparse(one) for one in index.elts[:2]] == [":", "-1"]:
+    elif index in (":,0", ":,-1"):
         form = "torch.arange(len({lengths})), {lengths} - 1"
     else:
         return
@@ -45,6 +45,26 @@ def _last(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairCha
         if "len" in name.lower() and name in names.tensors:
             words = form.replace("{lengths}", name)
             yield RepairChange("bound", node, f"{ast.unparse(node.value)}[{words}]")
+
+
+def _neighbour(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield what stands one place before or behind what is looked up."""
+    inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for index in inside:
+        if isinstance(index, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield RepairChange.wrapped("index", index, "{} + 1")
+            yield RepairChange.wrapped("index", index, "{} - 1")
+
+
+def _other_end(node: ast.Subscript, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield the last elements for the first ones, and the reverse."""
+    inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for part in inside:
+        if isinstance(part, ast.Slice) and part.step is None and (part.lower is None) is not (part.upper is None):
+            bound = ast.unparse(part.lower or part.upper or part)
+            opposite = bound[1:] if bound.startswith("-") else f"-({bound})"
+            for words in (f"{opposite}:", f":{opposite}", f"{bound}:", f":{bound}"):
+                yield RepairChange("slice", part, words)
 
 
 def _range(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
@@ -124,6 +144,8 @@ def _numbers_of(scope: Scope) -> set[int]:
 _OPERATORS: NodeOperators = (
     (ast.Subscript, _slice),
     (ast.Subscript, _last),
+    (ast.Subscript, _neighbour),
+    (ast.Subscript, _other_end),
     (ast.Call, _range),
     (ast.Assign, _kept_bounds),
     (ast.Name, _size),

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from softmark.edits.additions import additions
+from softmark.edits.all_places import in_all_places
 from softmark.edits.bounds import bounds
 from softmark.edits.exchanges import exchanges
 from softmark.edits.kinds import KINDS, OF_OPERATORS
@@ -222,6 +223,7 @@ def _changes(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from substitutes(scope, own)
     yield from _reversed(scope)
     yield from exchanges(scope, own)
+    yield from in_all_places(scope, own)
     yield from regular_expressions(scope)
     yield from bounds(scope)
     yield from logarithms(scope)

@@ -11,7 +11,7 @@ from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _INNER_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_LIBRARIES = ("torch", "F", "nn", "np")
+LIBRARIES = ("torch", "F", "nn", "np")
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Scope:
         annotations = self.parameters.values()
         if not annotations or any(not annotation or "Tensor" in annotation for annotation in annotations):
             return False
-        return not any(isinstance(node, ast.Name) and node.id in _LIBRARIES for node in ast.walk(self.function))
+        return not any(isinstance(node, ast.Name) and node.id in LIBRARIES for node in ast.walk(self.function))
 
     @cached_property
     def is_of_numbers(self) -> bool:
