@@ -44,6 +44,7 @@ def additions(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from _arguments(scope, names, own)
     yield from _results(scope, names)
     yield from _modules(scope)
+    yield from _modes(scope)
     yield from _roots(scope, names)
     yield from _masked(scope, names)
     if scope.is_of_numbers:
@@ -213,6 +214,17 @@ def _modules(scope: Scope) -> Iterator[RepairChange]:
                 yield RepairChange.wrapped("plain list", node.value, "torch.nn.ModuleList({})")
             elif isinstance(node.value, ast.Call):
                 yield RepairChange.wrapped("plain list", node.value, "torch.nn.Parameter({})")
+
+
+def _modes(scope: Scope) -> Iterator[RepairChange]:
+    """Yield a model that a function is given and calls, without dropout."""
+    models = {node.func.id for node in calls_in(scope) if isinstance(node.func, ast.Name)}
+    methods = [node.func.value for node in calls_in(scope) if isinstance(node.func, ast.Attribute)]
+    models |= {owner.id for owner in methods if isinstance(owner, ast.Name) and "model" in owner.id}
+    models &= scope.parameters.keys()
+    for node in scope.written():
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in models:
+            yield RepairChange("step missing", node, f"{node.id}.eval()")
 
 
 def _roots(scope: Scope, names: Names) -> Iterator[RepairChange]:

@@ -23,6 +23,7 @@ def in_all_places(scope: Scope, own: OwnFunctions) -> Iterator[RepairChange]:
     yield from _axes_that_go_in_all_places(scope)
     yield from _attributes_exchanged(scope)
     yield from _functions_exchanged(scope)
+    yield from _numbers_in_all_places(scope)
     yield from _signs_exchanged(scope)
     yield from _transposes_in_all_places(scope)
     yield from _functions_in_all_places(scope)
@@ -73,6 +74,19 @@ def _with_last_name(path: str, pair: dict[str, str]) -> str:
     """Return `torch.sin` as `torch.cos`, and `sin` as `cos`."""
     owner, dot, name = path.rpartition(".")
     return f"{owner}{dot}{pair[name]}"
+
+
+def _numbers_in_all_places(scope: Scope) -> Iterator[RepairChange]:
+    """Yield a statement in which a number is one more or one less in all its places."""
+    for statement in scope.written():
+        if isinstance(statement, ast.Assign | ast.Return) and statement.value is not None:
+            places: dict[int, list[ast.expr]] = {}
+            for node in ast.walk(statement.value):
+                if isinstance(node, ast.Constant) and type(node.value) is int:
+                    places.setdefault(node.value, []).append(node)
+            for number, nodes in places.items():
+                for other in (number + 1, number - 1) if len(nodes) > 1 else ():
+                    yield RepairChange.several("number", [(node, str(other)) for node in nodes])
 
 
 def _signs_exchanged(scope: Scope) -> Iterator[RepairChange]:

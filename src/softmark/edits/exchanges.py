@@ -14,6 +14,7 @@ _EXCEPTIONS = ("ValueError", "TypeError", "IndexError", "KeyError", "RuntimeErro
 _NO_VALUES = (*LIBRARIES, "math", "self")
 """What stands before a dot and is no value."""
 _FILLS = ("masked_fill", "scatter", "where", "full", "full_like", "index_fill")
+_ALL_ORDERS, _MOST_PERMUTED = 4, 5
 _LARGE = 50
 """A number of at most minus this may stand for minus infinity."""
 
@@ -157,8 +158,59 @@ def _inside_out(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairCh
 def _of_an_attribute(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
     """Yield an attribute of self without the method that is called on it."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-    if isinstance(owner, ast.Attribute) and getattr(owner.value, "id", "") == "self":
+    if isinstance(owner, ast.Attribute) and ast.unparse(owner).startswith("self."):
         yield RepairChange("call too many", node, ast.unparse(owner))
+
+
+def _before_the_call(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield f(x.m(a), b) for f(x, b).m(a), and the reverse."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if isinstance(owner, ast.Call) and owner.args and not isinstance(owner.args[0], ast.Starred):
+        first = replaced(node, func=replaced(node.func, value=owner.args[0]))
+        yield RepairChange("brackets", node, ast.unparse(replaced(owner, args=[first, *owner.args[1:]])))
+    inner = node.args[0] if node.args else None
+    if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.args:
+        outer = replaced(node, args=[inner.func.value, *node.args[1:]])
+        turned = replaced(inner, func=replaced(inner.func, value=outer))
+        yield RepairChange("brackets", node, ast.unparse(turned))
+
+
+def _into_the_brackets(node: ast.BinOp, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield a * (b + c) for a * b + c, and the reverse."""
+    outer, inner = node, node.left
+    if isinstance(outer.op, ast.Add | ast.Sub) and isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mult):
+        turned = replaced(inner, right=replaced(outer, left=inner.right))
+        yield RepairChange("brackets", node, f"({ast.unparse(turned)})")
+    inner = node.right
+    if isinstance(outer.op, ast.Mult) and isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add | ast.Sub):
+        turned = replaced(inner, left=replaced(outer, right=inner.left))
+        yield RepairChange("brackets", node, f"({ast.unparse(turned)})")
+
+
+def _permuted(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield other orders of the axes of `permute`. Of more than four axes the first one keeps its place."""
+    kept = 1 if len(node.args) > _ALL_ORDERS else 0
+    if called(node) == "permute" and len(node.args) - kept <= _MOST_PERMUTED:
+        for rest in permutations(node.args[kept:]):
+            turned = [*node.args[:kept], *rest]
+            if turned != node.args:
+                yield RepairChange("axis", node, ast.unparse(replaced(node, args=turned)))
+
+
+def _reshaped(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
+    """Yield a transpose before or behind a reshape that puts the right numbers into the wrong places."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if called(node) not in ("reshape", "view") or owner is None:
+        return
+    text = ast.unparse(owner)
+    for one, other in ((1, 2), (0, 1), (-1, -2), (2, 3), (1, 3)):
+        turned = ast.unparse(replaced(node, func=ast.Name(f"({text}).transpose({one}, {other}).reshape", ast.Load())))
+        yield RepairChange("axis", node, turned)
+    for one, other in combinations(range(len(node.args)), 2):
+        sizes = list(node.args)
+        sizes[one], sizes[other] = sizes[other], sizes[one]
+        shape = ", ".join(map(ast.unparse, sizes))
+        yield RepairChange("axis", node, f"({text}).reshape({shape}).transpose({one}, {other})")
 
 
 def _results(node: ast.Return, scope: Scope, names: Names) -> Iterator[RepairChange]:
@@ -185,12 +237,14 @@ def _attributes_too_many(node: ast.Attribute, scope: Scope, names: Names) -> Ite
 
 
 def _sizes(node: ast.Name, scope: Scope, names: Names) -> Iterator[RepairChange]:
-    """Yield the length of an axis in the place of a variable that is a size."""
+    """Yield the length of an axis, or a small number, in the place of a variable that is a size."""
     if isinstance(node.ctx, ast.Load) and node.id in names.sizes:
         known = names.known_at(node)
         for name in [name for name in names.tensors if name in known][:3]:
             for axis in (-1, -2):
                 yield RepairChange("another size", node, f"{name}.shape[{axis}]")
+        for number in range(1, 5) if scope.is_of_numbers else ():
+            yield RepairChange("another size", node, str(number))
 
 
 _OPERATORS: NodeOperators = (
@@ -203,10 +257,14 @@ _OPERATORS: NodeOperators = (
     (ast.BinOp, _masks),
     (ast.BinOp, _into_the_call),
     (ast.BinOp, _into_the_exponent),
+    (ast.BinOp, _into_the_brackets),
     (ast.Call, _numbered),
     (ast.Call, _of_an_attribute),
     (ast.Call, _inside_out),
     (ast.Call, _out_of_the_call),
+    (ast.Call, _before_the_call),
+    (ast.Call, _permuted),
+    (ast.Call, _reshaped),
     (ast.Return, _results),
     (ast.Attribute, _attributes_too_many),
     (ast.Name, _sizes),

@@ -1,4 +1,4 @@
-"""Proposes repairs of logarithms that are not exact: one function does both steps without losing digits."""
+"""Proposes repairs of logarithms and exponentials that lose digits or become too large."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def logarithms(scope: Scope) -> Iterator[RepairChange]:
     if len(in_one) > 1:
         yield RepairChange.several("loses digits", in_one)
     yield from _apart(scope, logs)
+    yield from _without_the_largest(scope)
 
 
 def _without_epsilon(node: ast.expr) -> ast.expr:
@@ -58,3 +59,17 @@ def _apart(scope: Scope, logs: list[ast.Call]) -> Iterator[RepairChange]:
                     first = softmax, _called(_IN_ONE[called(softmax)], softmax)
                     second = log, f"({ast.unparse(_without_epsilon(log.args[0]))})"
                     yield RepairChange.several("loses digits", [first, second])
+
+
+def _without_the_largest(scope: Scope) -> Iterator[RepairChange]:
+    """Yield exponentials and quotients of values from which the largest one is subtracted first."""
+    for node in () if scope.is_plain else scope.written():
+        if isinstance(node, ast.Call) and called(node) == "exp" and isinstance(node.func, ast.Attribute):
+            value, whole = (node.args[0] if node.args else node.func.value), "torch.exp({})"
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and isinstance(node.left, ast.Name):
+            value, whole = node.left, f"({{}}) / {ast.unparse(node.right)}"
+        else:
+            continue
+        text = ast.unparse(value)
+        for axis in (-1, 0, 1):
+            yield RepairChange("overflow", node, whole.format(f"{text} - ({text}).amax(dim={axis}, keepdim=True)"))

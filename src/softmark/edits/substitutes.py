@@ -18,6 +18,7 @@ _AXES = (-1, -2, -3, 0, 1, 2)
 _REDUCE = {"sum", "mean", "amax", "amin", "max", "min", "prod", "var", "std", "norm", "logsumexp", "all", "any"}
 _ALONG = {"softmax", "log_softmax", "cumsum", "cumprod", "argmax", "argmin", "normalize", "cat", "stack"}
 _MOVE = {"transpose", "unsqueeze", "squeeze", "flip", "permute", "movedim", "swapaxes", "flatten", "size", "unflatten"}
+_OTHER_TRIANGLE = {"tril": "triu", "triu": "tril"}
 _MASKS = ("mask", "block", "keep", "allow", "pad", "valid", "causal", "hidden", "visible", "forbid", "where", "ok")
 
 
@@ -83,6 +84,8 @@ def _options(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChang
             yield adding("axis", str(axis))
     if name in ("var", "std") and not given & {"unbiased", "correction"}:
         yield adding("option", "unbiased=False")
+    if name in ("sort", "argsort") and "stable" not in given:
+        yield adding("option", "stable=True")
     if name in ("softmax", "log_softmax", "cumsum", "stack", "cat") and not has_axis:
         yield adding("axis", "dim=-1")
         yield adding("axis", "dim=1")
@@ -128,6 +131,10 @@ def _functions(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairCha
         )
         text = _with(node, func=function)
         yield RepairChange("other function", node, text, node.func)
+    if name in _OTHER_TRIANGLE and node.args and number_in(node.args[-1]) is not None:
+        turned = [*node.args[:-1], ast.UnaryOp(ast.USub(), node.args[-1])]
+        function = ast.Name(ast.unparse(node.func).removesuffix(name) + _OTHER_TRIANGLE[name], ast.Load())
+        yield RepairChange("other function", node, _with(node, func=function, args=turned), node.func)
     if name.endswith("_") and not name.endswith("__") and isinstance(node.func, ast.Attribute):
         function = ast.Attribute(node.func.value, name[:-1], ast.Load())
         yield RepairChange("in place", node, _with(node, func=function))
@@ -138,11 +145,6 @@ def _functions(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairCha
     if name in ("clamp", "clip") and len(node.keywords) == 1 and node.keywords[0].arg in ("min", "max"):
         other = "max" if node.keywords[0].arg == "min" else "min"
         yield RepairChange("option", node, _with(node, keywords=[ast.keyword(other, node.keywords[0].value)]))
-    if name == "exp" and (inner := _argument(node)) is not None:
-        text = ast.unparse(inner)
-        largest = f"({text}) - ({text}).amax(dim=-1, keepdim=True)"
-        if not isinstance(inner, ast.BinOp):
-            yield RepairChange("overflow", node, f"torch.exp({largest})")
 
 
 def _joined(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange]:
@@ -156,13 +158,6 @@ def _joined(node: ast.Call, scope: Scope, names: Names) -> Iterator[RepairChange
 
 
 _JOINED = ("sum({})", "torch.cat({}, dim=-1)", "torch.cat({}, dim=0)", "torch.stack({})", "torch.stack({}).mean(dim=0)")
-
-
-def _argument(node: ast.Call) -> ast.expr | None:
-    """Return the argument of a function of one value; for a method, its object."""
-    if node.args:
-        return node.args[0]
-    return node.func.value if isinstance(node.func, ast.Attribute) else None
 
 
 # Variables ------------------------------------------------------------------------------------------------------------
