@@ -174,7 +174,7 @@ def test_attention_and_library(student):
     """PyTorch's own function says the same about a batch."""
     Q, K, V = draw("batch m d_k", "batch n d_k", "batch n d_v", batch=2, m=4, n=4, d_k=6, d_v=5)
     mask = torch.ones(4, 4, dtype=torch.bool).tril()
-    agree(student.attention(Q, K, V, mask)[0], torch.nn.functional.scaled_dot_product_attention(Q, K, V, mask))
+    agree(student.attention(Q, K, V, mask=mask)[0], torch.nn.functional.scaled_dot_product_attention(Q, K, V, mask))
 
 
 @number("6.5")

@@ -41,16 +41,16 @@ def test_few_tokens(student):
 def test_ngrams(student, example):
     """Every n adjacent words, and none if there are fewer."""
     example(student.ngrams, "ngrams")
-    agree(student.ngrams(["one", "two"], 2), ["one two"])
-    agree(student.ngrams(["one", "two"], 3), [])
+    agree(student.ngrams(["one", "two"], n=2), ["one two"])
+    agree(student.ngrams(["one", "two"], n=3), [])
 
 
 @number("1.4")
 def test_char_ngrams(student, example):
     """Every n adjacent letters, and none if there are fewer."""
     example(student.char_ngrams, "char_ngrams")
-    agree(student.char_ngrams("so", 2), ["so"])
-    agree(student.char_ngrams("so", 3), [])
+    agree(student.char_ngrams("so", n=2), ["so"])
+    agree(student.char_ngrams("so", n=3), [])
 
 
 # Part 2: vocabulary -----------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_vocabulary(student, example):
 def test_size(student, example):
     """Only the most frequent words get an id."""
     example(student.vocabulary, "vocabulary, the most frequent")
-    agree(student.vocabulary([], 3), {})
+    agree(student.vocabulary([], size=3), {})
 
 
 # Part 3: encode, decode -------------------------------------------------------------------------------------
@@ -83,8 +83,8 @@ def test_encode(student, example, name):
 def test_encode_little(student):
     """An empty text, and a length of 1."""
     known = {"film": 4}
-    agree(student.encode("", known, 3), [1, 0, 0])
-    agree(student.encode("film", known, 1), [1])
+    agree(student.encode("", known, length=3), [1, 0, 0])
+    agree(student.encode("film", known, length=1), [1])
     agree(student.encode("A film", known, 3), [1, 2, 4])
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from softmark.check.public_tests import read_handout
 from softmark.course.homework import homework_names, load_homework
 from softmark.records.result import Outcome, Result, Status
 from softmark.student import find_work
@@ -224,6 +225,28 @@ class TestOfEveryHomework:
         for file in folder.iterdir():
             text = file.read_text()
             assert not [place for place in ("reference/", "graders/", "test_hidden", "mistakes.py") if place in text]
+
+    def test_pass_by_keyword_what_the_hidden_tests_do(self, name: str, folder: Path) -> None:
+        """A parameter with a name of the student's own shows on the student's machine."""
+        hidden = {given for file in (ROOT / "graders" / name).glob("test_*.py") for given in keywords(file, name)}
+        public = keywords(folder / "test_public.py", name)
+        handout = read_handout(folder)
+        for example in handout.examples:
+            options = [value for value in example.args if isinstance(value, dict) and "dict" in value]
+            words = {*example.kwargs, *(example.make or ()), *(word for one in options for word in one["dict"])}
+            public |= {(called, word) for called in (example.call, example.name.partition(",")[0]) for word in words}
+        assert hidden <= public
+
+
+def keywords(file: Path, homework: str) -> set[tuple[str, str]]:
+    """Return each function of the student's that a file of tests calls, with the arguments that it passes by name."""
+    takes = load_homework(homework, ROOT).takes
+    found = set()
+    for call in [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]:
+        for asked in (call.func, *call.args):
+            name = asked.attr if isinstance(asked, ast.Attribute) else ""
+            found |= {(name, word.arg) for word in call.keywords if word.arg in takes.get(name, ())}
+    return {(name, str(word)) for name, word in found}
 
 
 @pytest.mark.parametrize(
