@@ -82,11 +82,16 @@ def _numbers_in_all_places(scope: Scope) -> Iterator[RepairChange]:
         if isinstance(statement, ast.Assign | ast.Return) and statement.value is not None:
             places: dict[int, list[ast.expr]] = {}
             for node in ast.walk(statement.value):
-                if isinstance(node, ast.Constant) and type(node.value) is int:
+                if isinstance(node, ast.Constant) and type(node.value) is int and _stands_alone(node, scope):
                     places.setdefault(node.value, []).append(node)
             for number, nodes in places.items():
                 for other in (number + 1, number - 1) if len(nodes) > 1 else ():
                     yield RepairChange.several("number", [(node, str(other)) for node in nodes])
+
+
+def _stands_alone(node: ast.Constant, scope: Scope) -> bool:
+    """Return whether a number is no part of another one, as 2 is of -2."""
+    return not isinstance(scope.parent(node), ast.UnaryOp)
 
 
 def _signs_exchanged(scope: Scope) -> Iterator[RepairChange]:
