@@ -12,7 +12,7 @@ from softmark.edits.slips import Names, NodeOperators, OwnFunctions, RepairChang
 
 _EXCEPTIONS = ("ValueError", "TypeError", "IndexError", "KeyError", "RuntimeError")
 _NO_VALUES = (*LIBRARIES, "math", "self")
-"""What stands before a dot and is no value."""
+"""Names that stand before a dot, and are modules or objects instead of values."""
 _FILLS = ("masked_fill", "scatter", "where", "full", "full_like", "index_fill")
 _ALL_ORDERS, _MOST_PERMUTED = 4, 5
 _LARGE = 50
