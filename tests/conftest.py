@@ -44,6 +44,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
     return Scheduling(config, log)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _state_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what `softmark check` remembers away from the files of whoever runs the tests."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 @pytest.fixture(scope="session")
 def short_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The attention homework with limits so short that a time-out is not waited for long."""

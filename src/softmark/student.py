@@ -9,8 +9,7 @@ check("attention_scores", part="3")
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +19,12 @@ from softmark.check.public_tests import EXAMPLES, Handout, read_handout
 from softmark.records.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
+    from softmark.feedback.checked import Occasion
     from softmark.intake.choose import SavedFile
     from softmark.intake.model import SubmittedFiles
-    from softmark.records.result import Result
+    from softmark.records.result import CaseResult, Result, TestResult
 
 NOTEBOOK = ".ipynb"
-POLL_SECONDS = 0.3
 
 
 def check(homework: str, part: str | int | None = None) -> None:
@@ -71,6 +70,14 @@ def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None
     return run_public_tests(folder, handout, handed, notebook, part, foreign)
 
 
+class Stopped(KeyboardInterrupt):
+    """Raised if Ctrl-C has ended a check: where it was, and what the code had printed there."""
+
+    def __init__(self, function: str, printed: str) -> None:
+        super().__init__(function)
+        self.function, self.printed = function, printed
+
+
 @dataclass(frozen=True)
 class OwnWork:
     """A student's file, and the folder of the homework it belongs to."""
@@ -79,10 +86,11 @@ class OwnWork:
     """The file; or both a Python file and a notebook, of which the one that has more of the work is checked."""
     folder: Path
 
-    def check(self, part: str | None = None) -> Result:
+    def check(self, part: str | None = None, *, repairs: bool = True) -> Result:
         """Return the result of the public tests, all or one part's, on the work as it is now.
 
-        The work can import Python files beside it.
+        The work can import Python files beside it. Without `repairs`, the line of a mistake without a name is not
+        looked for, which may take seconds.
         """
         from softmark.check.checking import run_public_tests
         from softmark.check.missing_imports import of_files
@@ -93,10 +101,33 @@ class OwnWork:
         sandbox, edits = InChild(), Unheard()
         foreign = of_files(handed, handout.wanted, handout.packages)
         try:
-            return run_public_tests(self.folder, handout, handed, sandbox, part, foreign, edits)
+            return run_public_tests(self.folder, handout, handed, sandbox, part, foreign, edits if repairs else None)
+        except KeyboardInterrupt:
+            raise Stopped(*sandbox.running()) from None
         finally:
             sandbox.close()
             edits.close()
+
+    def debug(self, test: TestResult, case: CaseResult) -> None:
+        """Make the call behind a failure again, in Python's debugger."""
+        from softmark.check.checking import run_again
+        from softmark.sandbox.isolation import InChild
+
+        handout = read_handout(self.folder)
+        sandbox = InChild(stop_at=case.call.id if case.call is not None else None)
+        try:
+            run_again(self.folder, handout, self._read(handout), sandbox, test, case)
+        finally:
+            sandbox.close()
+
+    def occasion(self, result: Result, command: str = "", at: str = "") -> Occasion:
+        """Return what there is to say beside the result. Remember the result for the next time."""
+        from softmark.check.last_check import changes
+        from softmark.feedback.checked import Occasion
+
+        handout = read_handout(self.folder)
+        hand_in = result.file if len(result.parts) == len(handout.parts) else ""
+        return Occasion(handout.points, changes(self.files[0], result), command, at, hand_in)
 
     def _read(self, handout: Handout) -> SubmittedFiles:
         """Return the files as grading would read them. Raise UsageError if they cannot be checked."""
@@ -194,23 +225,3 @@ def find_homework(start: Path, homework: str | None) -> Path:
         f"the public tests of {homework!r} are not here: go to the folder that has {homework}'s {EXAMPLES} in it, "
         "and if the file is elsewhere: softmark check FILE -a HOMEWORK"
     )
-
-
-def watch(work: OwnWork, run: Callable[[], int], wait: Callable[[], object] = lambda: time.sleep(POLL_SECONDS)) -> int:
-    """Run now and whenever a file was changed, until Ctrl-C. Return the exit code of the last finished run.
-
-    Raise KeyboardInterrupt if no run has finished.
-    """
-    code: int | None = None
-    before: dict[Path, tuple[int, int]] | None = None
-    try:
-        while True:
-            now = work.state()
-            if now != before:
-                before = now
-                code = run()
-            wait()
-    except KeyboardInterrupt:
-        if code is None:
-            raise
-        return code

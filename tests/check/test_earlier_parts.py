@@ -67,7 +67,7 @@ class TestOrigin:
     ) -> None:
         """A wrong answer may follow from an earlier part that fails, if the part builds on it, directly or not."""
         found = told(VALUE, *failing, part=part)
-        assert found == (VALUE if said is None else Verdict(Category.VALUE, said))
+        assert found == (VALUE if said is None else Verdict(Category.VALUE, said, code=Code.FOLLOWS))
 
     def test_may_be_several(self) -> None:
         """Parts that do not build on each other are named together."""

@@ -19,8 +19,12 @@ from tests.conftest import ROOT
 SOFTMARK = str(ROOT / ".venv/bin/softmark")
 FILE = "attention_scores.py"
 SOLUTION = (ROOT / "reference" / FILE).read_text()
+SETTINGS = {"COLUMNS": "200", "NO_COLOR": "1"}
 CTRL_C = b"\x03"
-ATTENTION = "def attention(Q, K, V, mask=None):\n    print('HERE', flush=True)\n"
+SAYS_WHERE = "with open('/dev/tty', 'w') as terminal: terminal.write('HERE')\n"
+ATTENTION = f"def attention(Q, K, V, mask=None):\n    {SAYS_WHERE}"
+IN_TORCH = "import torch\n    x = torch.ones(64, 64)\n    while True: x = (x @ x).softmax(-1)\n"
+CATCHES = "while True:\n        try:\n            while True: pass\n        except Exception: pass\n"
 IN_C = "import itertools\n    sum(itertools.count())\n"
 STUBBORN = "while True:\n        try:\n            while True: pass\n        except BaseException: pass\n"
 
@@ -41,7 +45,7 @@ def typed(folder: Path, code: str, *keys: tuple[bytes, bytes], words: Sequence[s
     if pid == 0:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored if the tests themselves run in the background
         os.chdir(folder)
-        os.execve(SOFTMARK, ["softmark", "check", *words], {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"})
+        os.execve(SOFTMARK, ["softmark", "check", *words], {**os.environ, **SETTINGS, "OF_TEST": str(folder)})
     shown, since, waiting = b"", b"", list(keys)
     while chunk := _read(terminal):
         shown, since = shown + chunk, since + chunk
@@ -52,6 +56,19 @@ def typed(folder: Path, code: str, *keys: tuple[bytes, bytes], words: Sequence[s
     _, status = os.waitpid(pid, 0)
     assert not waiting, shown.decode()
     return os.waitstatus_to_exitcode(status), " ".join(shown.decode().split())
+
+
+def left_in(folder: Path) -> list[int]:
+    """Processes that were started in a folder and still run; the code of a check has gone to a folder of its own."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            here, typed_here = os.readlink(place / "cwd"), b"OF_TEST=" + os.fsencode(folder)
+            if here == str(folder) or typed_here in (place / "environ").read_bytes().split(b"\0"):
+                found.append(int(place.name))
+        except OSError:
+            continue  # it has ended, or belongs to another user
+    return found
 
 
 def _read(terminal: int) -> bytes:
@@ -75,18 +92,27 @@ class TestCtrlC:
         [
             (f"{ATTENTION}    while True: pass\n", ()),
             (f"{ATTENTION}    {STUBBORN}", ()),
+            (f"{ATTENTION}    {CATCHES}", ()),
+            (f"{ATTENTION}    {IN_TORCH}", ()),
             (f"{ATTENTION}    {IN_C}", ()),
             (f"{ATTENTION}    {IN_C}", ("--watch",)),
-            ("print('HERE', flush=True)\nwhile True: pass\n", ()),
+            (f"{SAYS_WHERE}while True: pass\n", ()),
         ],
-        ids=["loop", "loop that catches everything", "C", "watch", "while loading"],
+        ids=["loop", "catches everything", "catches exceptions", "torch", "C", "watch", "while loading"],
     )
     def test_first_press(self, folder: Path, code: str, words: Sequence[str]) -> None:
-        """No table, no traceback, nothing left behind."""
+        """No table, no traceback, no process left behind."""
         code_of_exit, shown = typed(folder, code, (b"HERE", CTRL_C), words=words)
         assert code_of_exit == 130
         assert "Traceback" not in shown
         assert "public tests" not in shown
+        assert not left_in(folder)
+
+    def test_what_was_printed_until_then(self, folder: Path) -> None:
+        """It is said where the loop is, with what it had printed: often that was why."""
+        code = f"def attention(Q, K, V, mask=None):\n    print('step', 7)\n    {SAYS_WHERE}    while True: pass\n"
+        _, shown = typed(folder, code, (b"HERE", CTRL_C))
+        assert "softmark: stopped in attention, which had printed: | step 7" in shown
 
     def test_while_edits_are_tried(self, folder: Path) -> None:
         """Code that has no terminal is tried with an edit, because the line of a mistake is looked for."""

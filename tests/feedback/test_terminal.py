@@ -191,11 +191,10 @@ class TestChecked:
             "      part                          tests",
             "  ────────────────────────────────────────────────────────────────────────────────────────────────",
             "  ✓   1  Queries, keys and values   2 of 2",
-            "  ◐   2  The score matrix           1 of 5   Your scores are √d_k times too large.",
-            "  ✗   3  Masks                      0 of 3   Look at your mask again.",
+            "  ◐   2  The score matrix           1 of 5   see 2.1",
+            "  ✗   3  Masks                      0 of 3   see 3.2",
             "  ◐ 2.1  The score matrix S = Q Kᵀ / √d_k.",
             "  │ 2 of 3 cases: all 35 numbers are wrong",
-            "  │ worst at [2, 3]: got 5.123456, expected 1.7",
             "  │ Most likely: Your scores are √d_k times too large.",
             "  │ Hint: Divide by the square root of the key's width.",
             "  │ attention_scores.py:41  return Q @ K.mT",
@@ -207,6 +206,7 @@ class TestChecked:
             "  │ Look at your mask again.",
             "  │ The file was named Scores.PY; it was taken as attention_scores.py.",
             "  │ 1 test is not shown here.",
+            "  │ Printed while the file was loaded: printed by the student",
             "  public tests: 3 of 10; hidden tests are run later",
         ]
 
@@ -229,18 +229,48 @@ class TestChecked:
         ]
         assert not [line for line in text if line.startswith("  │ waits")]
 
-    def test_a_large_matrix_is_only_described(self) -> None:
-        """There is no page to look it up in, so only its size is told."""
-        row = tuple(float(i) for i in range(12))
-        verdict = Verdict(category=Category.VALUE, fact="wrong", picture=Picture(expected=(row,) * 12, got=(row,)))
+    def test_a_wide_matrix_is_stacked(self) -> None:
+        """Expected above got, on a terminal of 80 columns, and no number in a sentence besides."""
+        row = tuple(i + 0.125 for i in range(8))
+        verdict = Verdict(
+            category=Category.VALUE,
+            fact="1 of 8 values is wrong",
+            where="worst at index [0, 7]: got 0.5, expected 7.125",
+            picture=Picture(expected=(row,), got=((*row[:7], 0.5),)),
+        )
         cases = (failed("a", verdict), passed("b"), passed("c"))
-        text = checked(with_cases(second_zero(), 1, *cases))
-        assert "  │ (12 by 12 numbers: too wide or too long to be shown here)" in lines(text)
+        shown = lines(checked(with_cases(second_zero(), 1, *cases), 80))
+        assert [line.split() for line in shown if "6.125" in line or "(*" in line] == [
+            ["│", *(f"{number:.4g}" for number in row)],
+            ["│", "got", "(*", "is", "wrong)"],
+            ["│", *(f"{number:.4g}" for number in row[:7]), "0.5*"],
+        ]
+        assert max(map(len, shown)) <= 80
+        assert not [line for line in shown if "worst at" in line]
+
+    def test_numbers_that_look_alike_are_told(self) -> None:
+        """Four digits would show a wrong number as the right one, so the sentence about it stays."""
+        where = "worst at index [0, 0]: got 1.00001, expected 1.0"
+        picture = Picture(expected=((1.0, 2.0),), got=((1.00001, 2.0),))
+        verdict = Verdict(category=Category.VALUE, fact="wrong", where=where, picture=picture)
+        cases = (failed("a", verdict), passed("b"), passed("c"))
+        assert f"  │ {where}" in lines(checked(with_cases(second_zero(), 1, *cases)))
+
+    def test_of_a_large_matrix_the_wrong_part_is_shown(self) -> None:
+        """There is no page to look it up in, so the rows and columns around the first wrong number are drawn."""
+        row = tuple(float(i) for i in range(30))
+        got = (*(row,) * 10, (*row[:25], -1.0, *row[26:]), row)
+        verdict = Verdict(category=Category.VALUE, fact="wrong", picture=Picture(expected=(row,) * 12, got=got))
+        cases = (failed("a", verdict), passed("b"), passed("c"))
+        text = lines(checked(with_cases(second_zero(), 1, *cases), 80))
+        assert [line for line in text if "-1*" in line]
+        assert "  │ rows 4 to 11 and columns 12 to 29 of a 12 by 30 matrix" in text
+        assert max(map(len, text)) <= 80
 
 
-def checked(result: Result) -> str:
+def checked(result: Result, width: int = 100) -> str:
     file = io.StringIO()
-    show_checked(result, Console(file=file, width=100, color_system=None, force_terminal=False))
+    show_checked(result, Console(file=file, width=width, color_system=None, force_terminal=False))
     return file.getvalue()
 
 

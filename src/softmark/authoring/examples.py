@@ -96,6 +96,7 @@ def handout_of(homework: Homework) -> Handout:
         takes={name: homework.takes[name] for name in homework.takes if name.partition(".")[0] in homework.wanted},
         packages=homework.packages,
         limits={name: value for name, value in homework.limits.items() if name.endswith("_seconds")},
+        points={part.number: float(part.points) for part in homework.parts},
         repairs=homework.repairs,
     )
 
@@ -115,7 +116,7 @@ def encode(handout: Handout) -> bytes:
     """Return a handout as JSON that a person can read: a line for each field of an example and for each mistake."""
     data = msgspec.to_builtins(handout, enc_hook=str)
     for part in data["parts"]:
-        del part["points"], part["in_place"]  # the README says them
+        del part["points"], part["in_place"]  # of the whole homework, and not needed here
     if handout.repairs == "line and kind":
         data.pop("repairs", None)  # as where nothing is said
     words, examples = data.pop("mistakes"), data.pop("examples")

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -23,9 +23,10 @@ import msgspec
 import pytest
 
 from softmark.check.earlier_parts import EarlierParts
+from softmark.check.failed_calls import written
 from softmark.check.missing_imports import Foreign
 from softmark.check.public_tests import TESTS, Handout
-from softmark.check.worked_examples import worked_example
+from softmark.check.worked_examples import WorkedExample, worked_example
 from softmark.course.homework import Homework
 from softmark.course.testspecs import Declaration, TestSpec, case_id, check_unique
 from softmark.grading.case_run import CaseRun
@@ -36,7 +37,7 @@ from softmark.grading.pytest_runner import NotCollected, PytestRunner, run_in_py
 from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Limits
-from softmark.records.result import Outcome, Result, Status, Submission, TestResult
+from softmark.records.result import CaseResult, Outcome, Result, Status, Submission, TestResult
 from softmark.records.verdict import Category, Code, Verdict
 from softmark.sandbox.isolation import Sandbox
 from softmark.verdict.context import current_test
@@ -63,28 +64,55 @@ def run_public_tests(
     if part is not None and part not in {known.number for known in handout.parts}:
         numbers = ", ".join(known.number for known in handout.parts)
         raise UsageError(f"{handout.homework} has no part {part!r}; its parts are {numbers}.")
+    results = list[Result]()
+
+    def use(tests: Tests) -> None:
+        conditions = Conditions(sandbox, _limits(handout), edits=edits)
+        results.append(_check(tests, conditions, handout, handed, part))
+
+    _use_public_tests(folder, handout, use)
+    return _with_warnings(results[0], foreign)
+
+
+def run_again(
+    folder: Path, handout: Handout, handed: SubmittedFiles, sandbox: Sandbox, test: TestResult, case: CaseResult
+) -> None:
+    """Run one case of a public test again, for what the sandbox does in it."""
+
+    def use(tests: Tests) -> None:
+        spec = next(spec for spec in tests.specs if spec.name == test.name)
+        items = {spec.nodeid: [item for item in tests.items[spec.nodeid] if case_id(item) == case.id]}
+        job = Job(Submission(handed.main, handed.main, handed.main), handed)
+        _graded(replace(tests, items=items), Conditions(sandbox, _limits(handout)), job, [spec.part])
+
+    _use_public_tests(folder, handout, use)
+
+
+def _use_public_tests(folder: Path, handout: Handout, use: Callable[[Tests], None]) -> None:
+    """Call a function with the collected public tests, inside of pytest. Raise ConfigError if they are broken."""
     file = folder / TESTS
     if not file.is_file():
         raise ConfigError(str(file), 1, "there are no public tests; get the homework's folder anew")
-    examples, results = Examples(handout), list[Result]()
+    examples = Examples(handout)
 
-    def use(runner: PytestRunner, items: list[pytest.Item]) -> None:
-        tests = _public_tests(folder, handout, items, runner, examples)
-        conditions = Conditions(sandbox, Limits(**handout.limits), edits=edits)  # type: ignore[arg-type]
-        results.append(_check(tests, conditions, handout, handed, part))
+    def collected(runner: PytestRunner, items: list[pytest.Item]) -> None:
+        use(_public_tests(folder, handout, items, runner, examples))
 
     try:
-        run_in_pytest(file, folder, use, examples)
+        run_in_pytest(file, folder, collected, examples)
     except NotCollected as error:
         raise ConfigError(TESTS, 1, f"the public tests could not be run: {error}; get them anew") from error
-    return _with_warnings(results[0], foreign)
+
+
+def _limits(handout: Handout) -> Limits:
+    return Limits(**handout.limits)  # type: ignore[arg-type]
 
 
 class Examples:
     """The plugin of pytest that has the fixture `example`, and names mistakes by what worked examples say."""
 
     def __init__(self, handout: Handout) -> None:
-        self._worked = cache(partial(worked_example, handout))  # edits of a student's code are tried with it again
+        self._worked = _worked_examples(handout)
         self._not_made: defaultdict[str, set[str]] = defaultdict(set)
         """For each case, the mistakes that the student has not made, because an example that shows them was answered
         right."""
@@ -110,6 +138,14 @@ class Examples:
         shared = common_causes([verdict for verdicts in possible.values() for verdict in verdicts])
         for run in runs:
             run.causes = shared or common_causes(possible[id(run)])
+            if run.failed and run.context.last_call is not None:
+                run.call = written(run.context.last_call)
+
+
+@lru_cache(maxsize=1)
+def _worked_examples(handout: Handout) -> Callable[[str], WorkedExample]:
+    """Return a function that returns each worked example once: edits of a student's code are tried with it again."""
+    return cache(partial(worked_example, handout))
 
 
 def _without(verdict: Verdict, not_made: Container[str]) -> Verdict:

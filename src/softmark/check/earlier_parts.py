@@ -80,7 +80,7 @@ def _undiagnosed(verdict: Verdict, said: str) -> Verdict:
     """Return the verdict without names of mistakes; of a wrong answer only its category stays."""
     if verdict.frames:
         return msgspec.structs.replace(verdict, fact=f"{verdict.fact}; it {said}", causes=(), picture=None)
-    return Verdict(category=verdict.category, fact=said)
+    return Verdict(category=verdict.category, fact=said, code=Code.FOLLOWS)
 
 
 def _sentence(parts: Sequence[Part]) -> str:

@@ -7,6 +7,7 @@ worked examples into this one file.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,8 @@ class ExampleData(msgspec.Struct, frozen=True, omit_defaults=True):
     mistakes: dict[str, Any] = {}
 
 
-class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The content of `examples.json`."""
+class Handout(msgspec.Struct, frozen=True, omit_defaults=True, eq=False):
+    """The content of `examples.json`. Two of them are never equal, so what is made of one can be kept by it."""
 
     homework: str
     title: str
@@ -54,6 +55,8 @@ class Handout(msgspec.Struct, frozen=True, omit_defaults=True):
     """The libraries that may be imported beside torch, NumPy and Python's own modules."""
     limits: dict[str, float] = {}
     """The limits of time that the homework sets. The same hold on a student's machine."""
+    points: dict[str, float] = {}
+    """The points of each part in grading; none in handouts from before it was noted."""
     repairs: Repairs = "line and kind"
     """The words about a mistake that no worked example names."""
 
@@ -85,10 +88,17 @@ def read_handout(folder: Path) -> Handout:
     """Return the content of a folder's `examples.json`. Raise ConfigError if it cannot be read."""
     file = folder / EXAMPLES
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Handout)
+        seen = file.stat()
+        return _read(file.absolute(), seen.st_mtime_ns, seen.st_size)
     except OSError as error:
         raise ConfigError(
             str(file), 1, f"it cannot be read ({error.strerror}); get the homework's folder anew"
         ) from None
     except msgspec.DecodeError as error:
         raise ConfigError(str(file), 1, f"it is not as it was handed out ({error}); get it anew") from None
+
+
+@lru_cache(maxsize=4)
+def _read(file: Path, _changed: int, _size: int) -> Handout:
+    """Return a handout, the kept one as long as the file stays as it is: `--watch` needs it at every save."""
+    return msgspec.json.decode(file.read_bytes(), type=Handout)

@@ -6,9 +6,7 @@ already says. Text of a student's is never read as markup, because everything is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 
 from rich import box
@@ -18,6 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from softmark.feedback.checked import Occasion, check_feedback, closing, worth
 from softmark.feedback.escape import log_safe
 from softmark.feedback.feedback import (
     Audience,
@@ -30,10 +29,10 @@ from softmark.feedback.feedback import (
     feedback_for,
 )
 from softmark.feedback.line_difference import EXPECTED, GOT, LEGEND, rows
-from softmark.feedback.picture import marked, size
+from softmark.feedback.matrices import Matrices, in_digits
 from softmark.records.points import shown
 from softmark.records.result import Outcome, Result
-from softmark.records.verdict import Code, CodeLine, Lines, Picture
+from softmark.records.verdict import CodeLine, Lines, Picture
 
 NARROW = 64
 WIDEST = 110
@@ -204,17 +203,17 @@ class _Layout:
         return text.append(self.text(f"… {left_out} more", "dim")) if left_out > 0 else text[:-1]
 
     def _matrices(self, picture: Picture) -> RenderableType:
-        """Return expected and got: side by side if they fit, else one below the other, else only their size."""
-        rows, columns = size(picture)
-        numbers = [number for row in (*picture.expected, *picture.got) for number in row]
-        tight = 2 + max(map(len, map(_written, numbers)), default=0)
-        layouts = ((2, NUMBER_WIDTH), (2, tight), (1, tight))
-        fitting = [layout for layout in layouts if layout[0] * layout[1] * columns + 8 <= self.width]
-        if rows > MOST_ROWS or not fitting:
-            return Text(self.too_large(rows, columns), style="dim")
-        beside, width = fitting[0]
-        expected = [_numbers(row, (), width) for row in picture.expected]
-        got = [_numbers(row, wrong, width) for row, wrong in zip(picture.got, marked(picture), strict=False)]
+        """Return expected and got: side by side if they fit, else one below the other."""
+        matrices = Matrices.of(picture)
+        layouts = ((2, NUMBER_WIDTH), (2, matrices.tight), (1, matrices.tight))
+        fitting = [layout for layout in layouts if layout[0] * layout[1] * matrices.columns + 8 <= self.width]
+        if matrices.rows > MOST_ROWS or not fitting:
+            return self._too_large(matrices)
+        return self._drawn(matrices, *fitting[0])
+
+    def _drawn(self, matrices: Matrices, beside: int, width: int) -> RenderableType:
+        expected = [_numbers(row, (), width) for row in matrices.expected]
+        got = [_numbers(row, wrong, width) for row, wrong in zip(matrices.got, matrices.wrong, strict=False)]
         grid = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
         grid.add_column("expected", header_style="dim", justify="right", no_wrap=True)
         if beside == 1:
@@ -226,9 +225,10 @@ class _Layout:
             grid.add_row(*row)
         return grid
 
-    def too_large(self, rows: int, columns: int) -> str:
+    def _too_large(self, matrices: Matrices) -> RenderableType:
         """Return the size of matrices that are not drawn; the page for staff has them."""
-        return f"({rows} by {columns} numbers, too large to be drawn here)"
+        said = f"({matrices.rows} by {matrices.columns} numbers, too large to be drawn here)"
+        return Text(said, style="dim")
 
 
 def _changes(feedback: Feedback) -> tuple[Sentence, ...]:
@@ -240,75 +240,63 @@ def _numbers(row: Sequence[float | None], wrong: Sequence[bool], width: int) -> 
     """Return the numbers of a row, each in a column of this width; a wrong one has a star."""
     line = Text()
     for number, off in zip_longest(row, wrong[: len(row)], fillvalue=False):
-        line.append(f"{_written(number):>{width - 1}}{'*' if off else ' '}", "bold red" if off else "")
+        line.append(f"{in_digits(number):>{width - 1}}{'*' if off else ' '}", "bold red" if off else "")
     return line
 
 
-def _written(number: float | None) -> str:
-    return "not finite" if number is None else f"{number:.4g}"
-
-
-def show_checked(result: Result, console: Console) -> None:
+def show_checked(result: Result, console: Console, occasion: Occasion | None = None) -> None:
     """Print the result of the public tests."""
-    console.print(CheckedTable(check_feedback(result)))
-
-
-def check_feedback(result: Result) -> Feedback:
-    """Return the feedback, without sections on what was not run, and without points."""
-    everything = feedback_for(result, Audience.STUDENT)
-    parts = (replace(part, remark=_remark(part, result)) for part in everything.parts)
-    sections = (section for section in everything.sections if section.outcome is not Outcome.NOT_RUN)
-    sections = (replace(section, blocks=tuple(map(_pointless, section.blocks))) for section in sections)
-    return replace(everything, parts=tuple(parts), sections=tuple(sections))
-
-
-def _remark(part: PartLine, result: Result) -> str:
-    """Return the remark on a part. If nothing of the part is written, it does not say which function is missing."""
-    codes = (verdict.code for test in result.tests if test.part == part.number for verdict in test.verdicts)
-    untouched = part.outcome is Outcome.NOT_RUN and not part.earned and next(codes, "") == Code.NOT_WRITTEN
-    return "not done yet" if untouched else part.remark
-
-
-def _pointless(block: Block) -> Block:
-    """ "The same in 3.2 (0 of 1)" without the part in brackets."""
-    if isinstance(block, Sentence) and block.tone is Tone.NOTE:
-        return replace(block, text=re.sub(r" \([\d.]+ of [\d.]+\)", "", block.text))
-    return block
+    occasion = occasion or Occasion()
+    feedback = check_feedback(result, occasion)
+    console.print(CheckedTable(feedback, tuple(closing(feedback, result, occasion)), occasion))
 
 
 class CheckedTable:
     """A rich renderable of the result of public tests, like ResultTable."""
 
-    def __init__(self, feedback: Feedback) -> None:
-        self.feedback = feedback
+    def __init__(self, feedback: Feedback, closing: Sequence[Sentence], occasion: Occasion) -> None:
+        self.feedback, self.closing, self.occasion = feedback, closing, occasion
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = min(options.max_width, WIDEST)
         layout = _CheckedLayout(width, options.encoding, ascii_only=options.ascii_only)
+        layout.about(self.closing, self.occasion)
         yield from console.render(Group(*layout.everything(self.feedback)), options.update(width=width))
 
 
 class _CheckedLayout(_Layout):
+    def about(self, closing: Sequence[Sentence], occasion: Occasion) -> None:
+        """Set the last lines, and what is known beside the result."""
+        self.closing, self.occasion = closing, occasion
+
+    def _matrices(self, picture: Picture) -> RenderableType:
+        drawn = super()._matrices(picture)
+        return Group(drawn, self.text(picture.caption, "dim")) if picture.caption else drawn
+
     def everything(self, feedback: Feedback) -> Iterable[RenderableType]:
         yield from super().everything(feedback)
         yield Text()
-        summary = f"public tests: {feedback.total:g} of {feedback.points:g}; hidden tests are run later"
-        yield Padding(self.text(summary, "bold" if feedback.total == feedback.points else ""), (0, 0, 1, 2))
+        yield Padding(Group(*map(self._block, self.closing)), (0, 0, 1, 2))
 
     def _parts(self, feedback: Feedback) -> Table:
         table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, expand=not self.narrow)
         table.add_column("")
         table.add_column("part", no_wrap=not self.narrow, overflow=self.too_long)
         table.add_column("tests", no_wrap=True)
+        if self.occasion.points:
+            table.add_column("points", no_wrap=True, justify="right")
         table.add_column("", ratio=1)
         for part in feedback.parts:
             sign = self.sign(part.outcome, part.earned, part.points)
             count = Text(f"{part.earned:g} of {part.points:g}", style=str(sign.style))
-            table.add_row(sign, self.text(f"{part.number}  {part.title}"), count, self.remark(part))
+            points = [Text(worth(part, self.occasion))] if self.occasion.points else []
+            table.add_row(sign, self.text(f"{part.number}  {part.title}"), count, *points, self.remark(part))
         return table
 
-    def too_large(self, rows: int, columns: int) -> str:
-        return f"({rows} by {columns} numbers: too wide or too long to be shown here)"
+    def _too_large(self, matrices: Matrices) -> RenderableType:
+        """Return the rows and columns around the first wrong number, as many as fit."""
+        window = matrices.window(MOST_ROWS, max(1, (self.width - 8) // matrices.tight))
+        return Group(self._drawn(window, 1, matrices.tight), self.text(window.place, "dim"))
 
     def _section(self, section: Section) -> Iterable[RenderableType]:
         sign = self.sign(section.outcome, section.score, section.max_score)

@@ -26,7 +26,7 @@ import pytest
 from softmark.course.testspecs import TestSpec, case_id
 from softmark.grading.setters import CapturedSetters, SetterError
 from softmark.records.points import FULL, share_of_case
-from softmark.records.result import CaseResult, Outcome
+from softmark.records.result import CaseResult, FailedCall, Outcome
 from softmark.records.verdict import LONGEST_TEXT, Category, Cause, Failed, Verdict
 from softmark.sandbox.failures import GraderFault, UnsendableRequest
 from softmark.verdict.context import TestContext
@@ -60,6 +60,10 @@ class CaseRun:
     """True if the case earns nothing, because its part changes inputs in place."""
     answers: int = 0
     """The number of answers that the test has received."""
+    printed: str = ""
+    """What the student's code printed, where prints are caught test by test."""
+    call: FailedCall | None = None
+    """The call behind the failure, where a student may know it."""
     causes: tuple[Cause, ...] | None = None
     """The causes of the wrong answers of the test, once all tests of the part have run; None before."""
     irregular: frozenset[str] = frozenset()
@@ -155,6 +159,9 @@ class CaseRun:
 
     def result(self) -> CaseResult:
         """Return the result of the case."""
+        return msgspec.structs.replace(self._judged(), printed=self.printed, call=self.call)
+
+    def _judged(self) -> CaseResult:
         fault = self.fault
         if fault is None:
             return _judged(self)

@@ -107,6 +107,7 @@ def _run_case(tests: Tests, session: StudentSession, item: pytest.Item, slips: t
         steady=not counts or spec.nodeid in session.wrong.steady,
         before_mistake=session.own_time.begin_anew,
         slips=slips,
+        keeps_call=tests.public,
     )
     run = CaseRun(spec, context)
     steps = tests.repeats.steps(item.nodeid) if tests.repeats is not None else None
@@ -118,6 +119,8 @@ def _run_case(tests: Tests, session: StudentSession, item: pytest.Item, slips: t
         if tests.repeats is not None:
             tests.repeats.learn(item.nodeid, run, session)
     run.answers = session.answers
+    if tests.public:
+        run.printed = session.take_printed()
     return run
 
 

@@ -88,6 +88,7 @@ class StudentSession:
         self.wrong = WrongAnswers()
         self._unloadable: StudentFailure | None = None
         self._printed = Capture(self._limits.output_bytes), Capture(self._limits.output_bytes)
+        self._loaded_before = False
         self._asked_by_stand_ins = 0
         self.cpu_seconds = 0.0
         self.left_behind = 0
@@ -143,6 +144,10 @@ class StudentSession:
     def close(self) -> None:
         self.renew()
 
+    def take_printed(self) -> str:
+        """Return what was printed since the last time, where the sandbox catches prints test by test."""
+        return self._process.take_printed() if self._process is not None else ""
+
     def work(self) -> Work:
         """Return the work of the present process and of all that it has started; none if there is no process."""
         process = self._process
@@ -185,10 +190,19 @@ class StudentSession:
             self.cells = CellReport.told(loaded, self.handed, homework.wanted, homework.packages)
             require_a_part(loaded.names, self.handed, homework, self.cells)
         except StudentFailure as failure:
+            self._note_loading(process)
             self.renew()
             return self.time.told(advised(failure, self.handed, self.homework.packages, loading=True))
+        self._note_loading(process)
         self._seeded = False  # a new process has not been seeded, wherever in a test it was started
         return None
+
+    def _note_loading(self, process: StudentProcess) -> None:
+        """Keep what the file printed while it was loaded, the first time. No test has printed it."""
+        said = process.take_printed().encode()
+        if not self._loaded_before:
+            self._printed[0].add(said)
+        self._loaded_before = True
 
     def call(
         self,
@@ -205,7 +219,7 @@ class StudentSession:
         """
         process = self._ready()
         self.asked.append(call)
-        request = structs.replace(call, id=self._seed + self.answers, seed=None if self._seeded else self._seed)
+        request = structs.replace(call, id=self.next_id, seed=None if self._seeded else self._seed)
         answer = partial(self._answer, process, lending=Lending(lent or {}), number=request.id)
         process.answer = answer if lent else None
         try:
@@ -227,6 +241,11 @@ class StudentSession:
         if self._process is None:
             raise GraderFault("no student process after loading")
         return self._process
+
+    @property
+    def next_id(self) -> int:
+        """The number of the present test's next call. It is the same whenever the test is run."""
+        return self._seed + self.answers
 
     @property
     def _timed_part(self) -> tuple[str, bool]:

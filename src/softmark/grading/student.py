@@ -28,7 +28,7 @@ from softmark.sandbox.wire import Frame, Handle, Meta
 from softmark.sandbox.wire.protocol import Call, CallResult, ComputedResult, CountResult, How, PullbackResult
 from softmark.sandbox.worker.forbidden import UNSEEN
 from softmark.verdict.callee import Answer, Gradients, Lent, OpCount, Work
-from softmark.verdict.context import current_test
+from softmark.verdict.context import MadeCall, current_test
 from softmark.verdict.values import size_of
 
 _AnyResult = TypeVar("_AnyResult", bound=CallResult)
@@ -129,6 +129,9 @@ class StudentFunction:
         call = Call(self._target, self._method, *given, how, cotangent, lent=tuple(lent))
         try:
             test = current_test()
+            if test.keeps_call and how not in ("weights", "mode"):
+                takes = self._session.homework.takes.get(self._callee, ())
+                test.last_call = MadeCall(self.name, takes, args, kwargs, self._session.next_id)
             done = self._session.call(call, expected_bytes or test.expected_bytes, lent, test.packing)
         except StudentFailure as failure:
             session, lacking = self._session, self._session.cells.lacking

@@ -38,6 +38,18 @@ class Outcome(StrEnum):
     GRADER_ERROR = "grader_error"
 
 
+class FailedCall(Record, frozen=True):
+    """The call behind a failure of a public test, for the student who wants to make it again."""
+
+    function: str
+    takes: tuple[str, ...]
+    """The names of the arguments that were given."""
+    given: tuple[str, ...]
+    """The arguments in short; of a large tensor its shape and dtype."""
+    id: int
+    """The number of the call, which is the same whenever its test is run."""
+
+
 class CaseResult(Record, frozen=True):
     """One parametrised case. Its share of the test is exact, as "2/3"; its score is that in rounded points.
 
@@ -61,6 +73,9 @@ class CaseResult(Record, frozen=True):
     """The largest error, in tolerances, of an answer that was accepted."""
     refused: float | None = None
     """The smallest error, in tolerances, of an answer that was refused for its values."""
+    printed: str = ""
+    """What the student's code printed, and for a failure the call behind it: only on a student's own machine."""
+    call: FailedCall | None = None
 
 
 class LeaderboardEntry(Record, frozen=True):

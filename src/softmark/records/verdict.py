@@ -55,6 +55,8 @@ class Code(StrEnum):
     """The function is there and raises NotImplementedError."""
     WAITS = "waits"
     """The test waits for another part that is not written."""
+    FOLLOWS = "follows"
+    """The failure may follow from an earlier part that is wrong. Only the public tests say this."""
     WRONG_ARGUMENTS = "wrong-arguments"
     """The function does not take the arguments that the handout names."""
     EXCEPTION = "exception"

@@ -3,16 +3,15 @@
 
 There are no walls: the child may do all that its user may. But it can be ended from outside. So an endless loop, a call
 of a C library that never returns, a crash and an exit are told as they are in grading, and Ctrl-C ends the check at
-once. The child has this process's terminal: its prints are seen, and a debugger may be used. Once a debugger has
-started, the time is no longer limited.
+once. What it prints is caught, test by test (prints.py). A debugger gets this process's terminal; once one has started,
+the time is no longer limited.
 
-A child that is not heard has no terminal, and its memory is limited: hundreds of edits of the student's code are tried
+A child that is not heard prints to nobody, and its memory is limited: hundreds of edits of the student's code are tried
 in it, and each of them would print again.
 """
 
 from __future__ import annotations
 
-import bdb
 import contextlib
 import mmap
 import os
@@ -30,11 +29,13 @@ from typing import Any, NoReturn
 from softmark.records.limits import Allowed, Limits
 from softmark.sandbox import failure_texts, procfs, wire
 from softmark.sandbox.clock import no_keyboard
+from softmark.sandbox.debugger import worker
+from softmark.sandbox.prints import Prints, catch
 from softmark.sandbox.process import killed_for_memory
 from softmark.sandbox.student_process import Outgoing, StudentProcess
 from softmark.sandbox.walls import rlimits
 from softmark.sandbox.walls.seccomp import prctl
-from softmark.sandbox.worker import Worker
+from softmark.sandbox.wire.protocol import Request
 from softmark.sandbox.zygote import Exit
 
 _TICK = 0.05  # seconds between looks at a child that has not answered yet
@@ -45,22 +46,26 @@ _PR_SET_PDEATHSIG = 1
 class ChildWorker(StudentProcess):
     """Answers requests from a fork of this process."""
 
-    def __init__(self, directory: Path, limits: Limits, *, heard: bool = True) -> None:
+    def __init__(self, directory: Path, limits: Limits, *, heard: bool = True, stop_at: int | None = None) -> None:
         self._limits = limits
         self._ended: Exit | None = None
         self._busy = False
         self._terminal = _terminal()
         self._debugged = mmap.mmap(-1, 1)  # shared with the child
         self._oom_kills = procfs.oom_kills()
+        self._prints = Prints(limits.output_bytes)
+        self.asked: Request | None = None
+        """The last request."""
         self._wire, theirs = socket.socketpair()
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # otherwise the child would print the buffered text again
         self._pid = os.fork()
         if self._pid == 0:
             self._wire.close()
-            prepare = partial(_note_debuggers, self._debugged) if heard else partial(_be_unheard, limits)
-            _serve(str(directory), theirs.fileno(), prepare)
+            prepare = partial(catch, self._prints.pipe, self._debugged) if heard else partial(_be_unheard, limits)
+            _serve(str(directory), theirs.fileno(), prepare, stop_at)
         theirs.close()
+        os.close(self._prints.pipe)
         self._pidfd = os.pidfd_open(self._pid)
 
     @property
@@ -71,11 +76,14 @@ class ChildWorker(StudentProcess):
         return procfs.process_cpu(self._pid)
 
     def printed(self) -> tuple[str, str]:
-        return "", ""  # the prints went to the student's own terminal
+        return "", ""  # each test takes its own
+
+    def take_printed(self) -> str:
+        return self._prints.take()
 
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         cpu_start, wall_start = self.cpu_seconds(), time.monotonic()
-        self._busy = True
+        self._busy, self.asked = True, outgoing.request
         self._send(outgoing.frame)
         body = _Body(outgoing)
         while not self._take(body):
@@ -97,6 +105,7 @@ class ChildWorker(StudentProcess):
             _, status, used = os.wait4(self._pid, 0)
             self._ended = Exit(status, used.ru_utime + used.ru_stime, leftovers=0, clean=True)
             os.close(self._pidfd)
+            self._prints.close()
             if self._terminal is not None and self._debugged[0]:
                 termios.tcsetattr(0, termios.TCSANOW, self._terminal)  # a debugger's prompt may have changed it
         return self._ended
@@ -109,8 +118,10 @@ class ChildWorker(StudentProcess):
 
     def _take(self, body: _Body) -> bool:
         """Wait a moment for more of the answer; return whether it is complete."""
-        ready, _, _ = select.select([self._wire], [], [], _TICK)
-        if not ready:
+        ready, _, _ = select.select([self._wire.fileno(), self._prints.fileno()], [], [], _TICK)
+        if self._prints.fileno() in ready:
+            self._prints.read()
+        if self._wire.fileno() not in ready:
             return False
         try:
             part = self._wire.recv(body.lacking)
@@ -151,7 +162,7 @@ class _Body:
         return self._size is not None and not self.lacking
 
 
-def _serve(directory: str, descriptor: int, prepare: Callable[[], None]) -> NoReturn:
+def _serve(directory: str, descriptor: int, prepare: Callable[[], None], stop_at: int | None) -> NoReturn:
     """Run the child until its wire ends. Its parent answers Ctrl-C."""
     try:
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -159,20 +170,9 @@ def _serve(directory: str, descriptor: int, prepare: Callable[[], None]) -> NoRe
         os.chdir(directory)
         prepare()
         with no_keyboard(lambda frame: frame.f_code.co_filename.startswith(directory)):
-            Worker(directory).serve(descriptor, descriptor)
+            worker(directory, stop_at).serve(descriptor, descriptor)
     finally:
         os._exit(0)
-
-
-def _note_debuggers(debugged: mmap.mmap) -> None:
-    """Have every debugger that is derived from `bdb` leave a note when it starts."""
-    reset = bdb.Bdb.reset
-
-    def noted(self: bdb.Bdb) -> None:
-        debugged[0] = 1
-        reset(self)
-
-    bdb.Bdb.reset = noted  # type: ignore[method-assign]
 
 
 def _be_unheard(limits: Limits) -> None:

@@ -16,10 +16,11 @@ from types import FrameType
 from softmark.records.limits import DEFAULTS, Allowed, Limits
 from softmark.sandbox import failure_texts, wire
 from softmark.sandbox.clock import limited, no_keyboard
+from softmark.sandbox.debugger import worker
 from softmark.sandbox.student_process import Outgoing, StudentProcess
 from softmark.sandbox.wire import protocol
 from softmark.sandbox.wire.protocol import Answered, Ask, Call
-from softmark.sandbox.worker import Worker, absent, forbidden
+from softmark.sandbox.worker import absent, forbidden
 from softmark.sandbox.zygote import Exit
 
 
@@ -28,12 +29,12 @@ class InProcessWorker(StudentProcess):
 
     alive = True
 
-    def __init__(self, directory: Path, limits: Limits = DEFAULTS) -> None:
+    def __init__(self, directory: Path, limits: Limits = DEFAULTS, stop_at: int | None = None) -> None:
         self._limits = limits
         self._came_from = os.getcwd()
         self._directory = str(directory)
         os.chdir(directory)  # where a worker runs, too
-        self._worker = Worker(str(directory))
+        self._worker = worker(str(directory), stop_at)
 
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         request = protocol.read_request(wire.unpack(_body(outgoing.frame)))

@@ -22,7 +22,7 @@ from softmark.sandbox.spawned import SpawnedWorker
 from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.uids import UidLease
 from softmark.sandbox.walls import Walls, environment, landlock, rlimits
-from softmark.sandbox.wire.protocol import SelfTest
+from softmark.sandbox.wire.protocol import Call, SelfTest
 from softmark.sandbox.worker import self_test
 from softmark.sandbox.zygote import Exit, Zygote
 
@@ -134,13 +134,28 @@ class InProcess:
 class InChild(InProcess):
     """Runs the code in a child of this process, if it can be forked: level `none` on a student's own machine.
 
-    While a debugger follows this process, the code runs here, because a debugger would not follow the child.
+    While a debugger follows this process, the code runs here, because a debugger would not follow the child. With
+    `stop_at`, Python's debugger is opened in the call of this number.
     """
+
+    def __init__(self, stop_at: int | None = None) -> None:
+        super().__init__()
+        self._stop_at = stop_at
+        self._child: ChildWorker | None = None
 
     def open(self, files: Mapping[str, bytes], limits: Limits) -> InProcessWorker | ChildWorker:
         if forking_works() and not is_debugged():
-            return ChildWorker(self._root.make(files, None), limits)
-        return super().open(files, limits)
+            self._child = ChildWorker(self._root.make(files, None), limits, stop_at=self._stop_at)
+            return self._child
+        return InProcessWorker(self._root.make(files, None), limits, self._stop_at)
+
+    def running(self) -> tuple[str, str]:
+        """Return the name of the function that was called last, and what has been printed since the last test."""
+        if self._child is None:
+            return "", ""
+        asked = self._child.asked
+        named = (asked.method or asked.target) if isinstance(asked, Call) else ""
+        return named if isinstance(named, str) else "", self._child.take_printed()
 
 
 class Unheard:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
@@ -63,6 +63,20 @@ class ChangedInput:
     """The function or class that was called, without the name of a method."""
     words: str
     """The name of the input, and its shape and dtype, for students."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCall:
+    """A call of the student's code, as a test made it."""
+
+    name: str
+    """The name of the function, class or method."""
+    takes: Sequence[str]
+    """The names of its arguments in the handout; none if they are not known."""
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    id: int
+    """The number that the request has, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +140,9 @@ class TestContext:
     """The code of the test function."""
     steps: list[Step] | None = None
     """The checks of the test that can be made again without its own code; None if they are not collected."""
+    keeps_call: bool = False
+    """True if the last call is kept, because a student may make it again."""
+    last_call: MadeCall | None = None
     generator: torch.Generator = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
