@@ -397,7 +397,7 @@ class TestWatch:
                 event()
 
             original = watching.watch
-            monkeypatch.setattr(watching, "watch", lambda look, check: original(look, check, wait))
+            monkeypatch.setattr(watching, "watch", lambda *given: original(*given, wait))
             monkeypatch.setattr(sys, "argv", ["softmark", "check", "--watch", "--json"])
             monkeypatch.chdir(folder)
             with pytest.raises(SystemExit) as end:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import shutil
-import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +12,10 @@ import jupyter_client
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.terminal import CTRL_C, Terminal, left_in
 
-SOFTMARK = str(ROOT / ".venv/bin/softmark")
 FILE = "attention_scores.py"
 SOLUTION = (ROOT / "reference" / FILE).read_text()
-SETTINGS = {"COLUMNS": "200", "NO_COLOR": "1"}
-CTRL_C = b"\x03"
 SAYS_WHERE = "with open('/dev/tty', 'w') as terminal: terminal.write('HERE')\n"
 ATTENTION = f"def attention(Q, K, V, mask=None):\n    {SAYS_WHERE}"
 IN_TORCH = "import torch\n    x = torch.ones(64, 64)\n    while True: x = (x @ x).softmax(-1)\n"
@@ -35,47 +30,17 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(ROOT / "assignments/attention_scores", tmp_path / "homework"))
 
 
-def typed(folder: Path, code: str, *keys: tuple[bytes, bytes], words: Sequence[str] = ()) -> tuple[int, str]:
+def typed(folder: Path, code: str, *keys: tuple[str, str], words: Sequence[str] = ()) -> tuple[int, str]:
     """Run `softmark check` on the solution and this code after it, on a terminal; return exit code and what was shown.
 
     Each of the keys is typed when the text before it has been shown since the last one.
     """
     (folder / FILE).write_text(f"{SOLUTION}\n\n{code}")
-    pid, terminal = pty.fork()
-    if pid == 0:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored if the tests themselves run in the background
-        os.chdir(folder)
-        os.execve(SOFTMARK, ["softmark", "check", *words], {**os.environ, **SETTINGS, "OF_TEST": str(folder)})
-    shown, since, waiting = b"", b"", list(keys)
-    while chunk := _read(terminal):
-        shown, since = shown + chunk, since + chunk
-        if waiting and waiting[0][0] in since:
-            os.write(terminal, waiting.pop(0)[1])
-            since = b""
-    os.close(terminal)
-    _, status = os.waitpid(pid, 0)
-    assert not waiting, shown.decode()
-    return os.waitstatus_to_exitcode(status), " ".join(shown.decode().split())
-
-
-def left_in(folder: Path) -> list[int]:
-    """Processes that were started in a folder and still run; the code of a check has gone to a folder of its own."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            here, typed_here = os.readlink(place / "cwd"), b"OF_TEST=" + os.fsencode(folder)
-            if here == str(folder) or typed_here in (place / "environ").read_bytes().split(b"\0"):
-                found.append(int(place.name))
-        except OSError:
-            continue  # it has ended, or belongs to another user
-    return found
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65536)
-    except OSError:  # as Linux says that nobody has the other end any more
-        return b""
+    with Terminal(folder, "check", *words) as terminal:
+        for text, press in keys:
+            terminal.until(text)
+            terminal.press(press)
+        return terminal.end(), " ".join(terminal.shown.split())
 
 
 def short(folder: Path) -> None:
@@ -102,7 +67,7 @@ class TestCtrlC:
     )
     def test_first_press(self, folder: Path, code: str, words: Sequence[str]) -> None:
         """No table, no traceback, no process left behind."""
-        code_of_exit, shown = typed(folder, code, (b"HERE", CTRL_C), words=words)
+        code_of_exit, shown = typed(folder, code, ("HERE", CTRL_C), words=words)
         assert code_of_exit == 130
         assert "Traceback" not in shown
         assert "public tests" not in shown
@@ -111,21 +76,21 @@ class TestCtrlC:
     def test_what_was_printed_until_then(self, folder: Path) -> None:
         """It is said where the loop is, with what it had printed: often that was why."""
         code = f"def attention(Q, K, V, mask=None):\n    print('step', 7)\n    {SAYS_WHERE}    while True: pass\n"
-        _, shown = typed(folder, code, (b"HERE", CTRL_C))
+        _, shown = typed(folder, code, ("HERE", CTRL_C))
         assert "softmark: stopped in attention, which had printed: | step 7" in shown
 
     def test_while_edits_are_tried(self, folder: Path) -> None:
         """Code that has no terminal is tried with an edit, because the line of a mistake is looked for."""
         tried = "    import os\n    if not os.isatty(1):\n        print('HERE', file=open('/dev/tty', 'w'))\n"
         code = f"def attention(Q, K, V, mask=None):\n{tried}        while True: pass\n    return Q, K\n"
-        code_of_exit, shown = typed(folder, code, (b"HERE", CTRL_C))
+        code_of_exit, shown = typed(folder, code, ("HERE", CTRL_C))
         assert code_of_exit == 130
         assert "Traceback" not in shown
         assert "public tests" not in shown
 
     def test_while_watching(self, folder: Path) -> None:
         """Between two runs it ends with what the last one found."""
-        code, shown = typed(folder, "", (b"public tests: 25 of 25", CTRL_C), words=["--watch"])
+        code, shown = typed(folder, "", ("public tests: 25 of 25", CTRL_C), words=["--watch"])
         assert code in (0, 130)  # it was waiting for a change by then, or still at the end of the run
         assert "Traceback" not in shown
 
@@ -168,14 +133,14 @@ class TestDebugger:
         short(folder)
         busy = "sum(range(30_000_000))"  # more than the limit, in the debugger and after it
         code = self.CODE.format(body=f"{self.ONCE}        {busy}\n")
-        keys = (b"(Pdb) ", b"p secret + 1\n"), (b"7778", f"p {busy} > 0\n".encode()), (b"True", b"c\n")
+        keys = ("(Pdb) ", "p secret + 1\n"), ("7778", f"p {busy} > 0\n"), ("True", "c\n")
         _, shown = typed(folder, code, *keys)
         assert "attention: raised TypeError" in shown
         assert "no answer within" not in shown
 
     def test_ctrl_c(self, folder: Path) -> None:
         """At the prompt it ends the check, too."""
-        code, shown = typed(folder, self.CODE.format(body=self.ONCE), (b"(Pdb) ", CTRL_C))
+        code, shown = typed(folder, self.CODE.format(body=self.ONCE), ("(Pdb) ", CTRL_C))
         assert code == 130
         assert "public tests" not in shown
 

@@ -22,9 +22,14 @@ class Saved(Exception):
 
 
 def watch(
-    look: Callable[[], State], run: Callable[[], int], wait: Callable[[], object] = lambda: time.sleep(POLL_SECONDS)
+    look: Callable[[], State],
+    run: Callable[[], int],
+    search: Callable[[], object] = lambda: None,
+    wait: Callable[[], object] = lambda: time.sleep(POLL_SECONDS),
 ) -> int:
     """Run now and whenever a file was changed, until Ctrl-C. Return the exit code of the last finished run.
+
+    After each run comes the search for what takes longer to find.
 
     Raise KeyboardInterrupt if no run has finished.
     """
@@ -37,6 +42,7 @@ def watch(
                 try:
                     with _overtaken(look, before):
                         code = run()
+                        search()
                 except Saved:
                     continue
             wait()

@@ -16,12 +16,13 @@ from rich.console import Console
 from softmark import student
 from softmark.check import watching
 from softmark.cli.conventions import FAULT, FINDINGS, INTERRUPTED, USAGE, stdout_kept_clean
-from softmark.feedback.checked import call_in_words
+from softmark.feedback.checked import Occasion, call_in_words
 from softmark.feedback.escape import log_safe, message
 from softmark.feedback.terminal import show_checked
 from softmark.intake.places import Unreadable
 from softmark.records.errors import UsageError
 from softmark.records.result import Outcome, Result, Status, encode
+from softmark.records.verdict import Code
 from softmark.student import OwnWork, Stopped
 
 _DEBUGGER = """
@@ -57,7 +58,8 @@ def check(
     command = _command(path, assignment)
     try:
         if again:
-            code = watching.watch(work.state, lambda: _check_again(work, part, command, json))
+            watched = _Watched(work, part, command, json=json)
+            code = watching.watch(work.state, watched.run, watched.search)
         elif debug:
             code = _debug(work, part)
         else:
@@ -93,29 +95,41 @@ def _check_once(work: OwnWork, part: str | None, command: str) -> int:
     return _code(result)
 
 
-def _check_again(work: OwnWork, part: str | None, command: str, json: bool) -> int:
-    """Check once, and go on if the file cannot be read, which may be because it is being saved.
+class _Watched:
+    """Checks that are repeated: each is shown at once, before the line of a mistake without a name is looked for."""
 
-    What can be told at once is told before the line of a mistake without a name is looked for.
-    """
-    try:
-        if json:
-            return _check_json(work, part)
-        result = work.check(part, repairs=False)
-        occasion = work.occasion(result, command, time.strftime("%H:%M:%S"))
+    def __init__(self, work: OwnWork, part: str | None, command: str, *, json: bool) -> None:
+        self._work, self._part, self._command, self._json = work, part, command, json
+        self._shown: tuple[Result, Occasion] | None = None
+
+    def run(self) -> int:
+        """Check once, and go on if the file cannot be read, which may be because it is being saved."""
+        self._shown = None
+        try:
+            if self._json:
+                return _check_json(self._work, self._part)
+            result = self._work.check(self._part, repairs=False)
+        except (UsageError, Unreadable) as error:
+            typer.echo(f"softmark: {error}", err=True)
+            return USAGE
+        occasion = self._work.occasion(result, self._command, time.strftime("%H:%M:%S"))
+        self._show(result, occasion)
+        self._shown = result, occasion
+        return _code(result)
+
+    def search(self) -> None:
+        """Look for the line of a mistake without a name, and show the result again if it is found."""
+        if self._shown is None or not _is_unexplained(self._shown[0]):
+            return
+        result, occasion = self._work.check(self._part), self._shown[1]
+        if any(test.repair for test in result.tests):
+            self._show(result, occasion)
+
+    def _show(self, result: Result, occasion: Occasion) -> None:
         console = Console()
         if console.is_terminal:
             console.clear()
         show_checked(result, console, occasion)
-        searched = work.check(part) if _is_unexplained(result) else result
-        if any(test.repair for test in searched.tests):
-            if console.is_terminal:
-                console.clear()
-            show_checked(searched, console, occasion)
-        return _code(result)
-    except (UsageError, Unreadable) as error:
-        typer.echo(f"softmark: {error}", err=True)
-        return USAGE
 
 
 def _debug(work: OwnWork, part: str | None) -> int:
@@ -135,7 +149,7 @@ def _debug(work: OwnWork, part: str | None) -> int:
 def _is_unexplained(result: Result) -> bool:
     """Return whether a test failed for a reason that has no name."""
     failed = (test for test in result.tests if test.outcome is Outcome.FAILED)
-    return any(not verdict.causes for test in failed for verdict in test.verdicts)
+    return any(not verdict.causes and verdict.code != Code.FOLLOWS for test in failed for verdict in test.verdicts)
 
 
 def _tell_stop(stop: KeyboardInterrupt) -> None:

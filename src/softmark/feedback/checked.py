@@ -64,7 +64,8 @@ def _sections(result: Result, told: Mapping[str, Section], command: str) -> Iter
                 continue
             call = list(_call(test, f"{command} --part {part.number} --debug" if command and first else ""))
             first &= not call
-            blocks = (*map(_pointless, _numbers_once(section.blocks)), *call, *_printed(_prints(test)))
+            facts = map(_pointless, _numbers_once(section.blocks))
+            blocks = (*facts, *_stopped(test), *call, *_printed(_prints(test)))
             yield replace(section, blocks=blocks)
         printed = [block for test in quiet for block in _printed(_prints(test), f"{one_line(test.number)} printed")]
         if printed:
@@ -125,6 +126,12 @@ def _tells_numbers(block: Block) -> bool:
         for expected, got, wrong in rows
         for one, other, off in zip(expected, got, wrong, strict=False)
     )
+
+
+def _stopped(test: TestResult) -> Iterator[Sentence]:
+    """Yield what has happened to a call that gave no answer in time."""
+    if any(verdict.category is Category.TIMEOUT and verdict.function for verdict in test.verdicts):
+        yield Sentence(Tone.NOTE, "The call took longer than it may, here and in grading, and was stopped.")
 
 
 def _call(test: TestResult, command: str) -> Iterator[Sentence]:
