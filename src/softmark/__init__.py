@@ -1,8 +1,9 @@
 """Softmark grades deep-learning homework.
 
 Everything that a hidden test, a file of mistakes or a file of worked examples may use is here:
-`from softmark import agree, draw, mistake`. A name is looked up on first use, so that `import softmark` costs nothing
-in a process that never compares numbers. docs/api.md describes each name.
+`from softmark import agree, draw, mistake`; and for a student's notebook `check`, and `%check` after
+`%load_ext softmark`. A name is looked up on first use, so that `import softmark` costs nothing in a process that never
+compares numbers. docs/api.md describes each name.
 """
 
 from importlib import import_module
@@ -13,6 +14,7 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
     from softmark.authoring.examples import example as example
     from softmark.authoring.examples import module_example as module_example
     from softmark.authoring.examples import numbers as numbers
+    from softmark.check import check as check
     from softmark.course.decorators import hide_errors as hide_errors
     from softmark.course.decorators import leaderboard as leaderboard
     from softmark.course.decorators import number as number
@@ -75,6 +77,7 @@ if TYPE_CHECKING:  # each name once more, for type checkers and editors
 
 _NAMES = {
     "softmark.authoring.examples": "ExampleCall example module_example numbers",
+    "softmark.check": "check",
     "softmark.course.decorators": "hide_errors leaderboard number partial_credit tags visibility weight",
     "softmark.grading.student": "Student",
     "softmark.verdict": """
@@ -95,6 +98,11 @@ def __getattr__(name: str) -> Any:
     if name in _ROOM_OF:
         return getattr(import_module(_ROOM_OF[name]), name)
     raise AttributeError(f"module 'softmark' has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magic `%check` to IPython: `%load_ext softmark` calls this."""
+    import_module("softmark.check.magic").add_to(shell)
 
 
 def __dir__() -> list[str]:

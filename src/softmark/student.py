@@ -1,22 +1,19 @@
-"""Runs the public tests of a homework on a student's own work, from the terminal or from a notebook's cell.
+"""Runs the public tests of a homework on a student's own file or notebook, from the terminal.
 
-softmark check                          in the homework's folder, on a file or a notebook
-
-from softmark.student import check      in a notebook
-check("attention_scores", part="3")
+Notebooks that students have begin with `from softmark.student import check`, which is `softmark.check`.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from softmark.check import check as check
 from softmark.check.public_tests import EXAMPLES, Handout, read_handout
-from softmark.records.errors import ConfigError, UsageError
+from softmark.records.errors import UsageError
 
 if TYPE_CHECKING:
     from softmark.feedback.checked import Occasion
@@ -25,49 +22,6 @@ if TYPE_CHECKING:
     from softmark.records.result import CaseResult, Result, TestResult
 
 NOTEBOOK = ".ipynb"
-
-
-def check(homework: str, part: str | int | None = None) -> None:
-    """Run the public tests of a homework, or of one of its parts, on the functions of this notebook.
-
-    In a file that is imported or graded this does nothing.
-    """
-    namespace = sys._getframe(1).f_globals
-    if namespace.get("__name__") != "__main__":
-        return
-    from softmark.check.namespace import keeping_generators
-
-    with keeping_generators():  # rich draws random numbers, too, when it is imported
-        _check(homework, namespace, None if part is None else str(part))
-
-
-def _check(homework: str, namespace: Mapping[str, Any], part: str | None) -> None:
-    """Check the functions of a namespace, and print the result."""
-    from rich.console import Console
-
-    from softmark.feedback.terminal import show_checked
-
-    try:
-        folder = find_homework(Path.cwd(), homework)
-        result = check_namespace(folder, namespace, part)
-    except (UsageError, ConfigError) as error:
-        print(f"softmark: {error}")
-    else:
-        show_checked(result, Console())
-
-
-def check_namespace(folder: Path, namespace: Mapping[str, Any], part: str | None = None) -> Result:
-    """Return the result of the public tests on the functions of a namespace."""
-    from softmark.check.checking import run_public_tests
-    from softmark.check.missing_imports import of_namespace
-    from softmark.check.namespace import NotebookNamespace
-    from softmark.intake.model import SubmittedFiles
-
-    notebook = NotebookNamespace(namespace)
-    handed = SubmittedFiles("the notebook", notebook.files, tuple(notebook.files))
-    handout = read_handout(folder)
-    foreign = of_namespace(namespace, handout.wanted, handout.packages)
-    return run_public_tests(folder, handout, handed, notebook, part, foreign)
 
 
 class Stopped(KeyboardInterrupt):

@@ -30,6 +30,7 @@ from softmark import (
     batch_independent,
     causal,
     causal_mask,
+    check,
     confirm_reference,
     current_test,
     draw,
@@ -122,8 +123,8 @@ def test_properties(student: Student, set_score: object, set_leaderboard_value: 
     """The properties."""
     attend: StudentCallable = student.attend
     X = draw("T d", T=5, d=3)
-    for check in (permutation_equivariant, causal, keeps_dtype, leaves_inputs, repeatable, works_on_meta, uses_inputs):
-        check(attend, X)
+    for holds in (permutation_equivariant, causal, keeps_dtype, leaves_inputs, repeatable, works_on_meta, uses_inputs):
+        holds(attend, X)
     batch_independent(attend, draw("N T d", N=2, T=5, d=3))
     rows_sum_to_one(attend, X, output=1)
     ignores_padding(attend, X, padding=~padding_mask([3], 5)[0, 0])
@@ -169,3 +170,11 @@ def test_own_check(student: Student) -> None:
 
 def told(verdict: Verdict) -> tuple[tuple[Cause, ...], tuple[CodeLine, ...], Picture | Lines | None]:
     return verdict.causes, verdict.frames, verdict.picture or verdict.lines
+
+
+def in_a_notebook() -> None:
+    """Check functions of a notebook, as its student does."""
+    check(told)
+    check("3")
+    check("multi_head", part=3)
+    check(told, homework="multi_head")

@@ -99,6 +99,11 @@ NO_MATTER = {
     "itself": "from tiny import one",
     "Colab": "from google.colab import drive, files\ndrive.mount('/content/drive')\nup = files.upload()",
     "IPython": "from IPythn.display import display\ndisplay(1)",
+    "self-checks": "import softmark\nfrom softmark import check\nsoftmark.check(1)\n"
+    "from softmark.student import check as again\nagain('one', part=1)\n"
+    "for i in (1, 2):\n    softmark.check(i)\n    check('one')\ncheck()",
+    "self-checks of a notebook": "get_ipython().run_line_magic('load_ext', 'softmark')\n"
+    "get_ipython().run_line_magic('check', 'one')",
     "made of a notebook": "get_ipython().run_line_magic('matplotlib', 'inline')",
     "future": "from __future__ import annotations\nimport seaborn\ndef f(x: Nothing) -> Nothing: ...",
 }

@@ -166,6 +166,8 @@ FULL_MARKS: dict[str, tuple[Any, ...]] = {
         TWO,
     ),
     "a syntax error in an older cell": ("def one(x):\n    return x +\n", ONE, TWO),
+    "magics that check": ("%load_ext softmark", ONE, "%check one", TWO + "%check", "x = 1\n%check tiny 2\n%check 1"),
+    "checks by a function": ("import softmark", f"{ONE}softmark.check(one)", TWO, "softmark.check()\ncheck = softmark"),
     "self-checks": ("from softmark.student import check", ONE, 'check("tiny", part="1")', TWO, "check()"),
     "top-level await": (ONE, "async def f(): return 1", "x = await f()", "async with f(): pass", TWO),
     "a return outside": (ONE, "if True:\n    return 5", TWO),
@@ -345,9 +347,27 @@ class TestWhole:
 
     def test_self_checks_do_nothing(self, whole_course: Path, place: Sandbox) -> None:
         """What a starter checks itself with is no part of the work."""
-        result = graded(whole_course, place, "from softmark.student import check", ONE, TWO, 'check("tiny", part="1")')
-        assert earned(result) == [2.0, 2.0]
-        assert result.notes == ()
+        old = graded(whole_course, place, "from softmark.student import check", ONE, TWO, 'check("tiny", part="1")')
+        loop = f"for f in ('one', 2):\n    softmark.check(f)\nelse:\n    softmark.check()\n{TWO}%check two"
+        new = graded(whole_course, place, "import softmark\n%load_ext softmark", f"{ONE}%check one", loop)
+        for result in (old, new):
+            assert earned(result) == [2.0, 2.0]
+            assert result.notes == ()
+
+    def test_checks_take_no_part_in_the_result(self, course: Path, place: Sandbox) -> None:
+        """A notebook with the lines is graded as without, also where a part of it is wrong."""
+        wrong = "def one(x):\n    return x + 2\n"
+        with_checks = (
+            "import softmark\n%load_ext softmark",
+            wrong,
+            "softmark.check(one)",
+            f"{TWO}\n%check two",
+            "%check",
+        )
+        lines = [case.verdicts for test in graded(course, place, *with_checks).tests for case in test.cases]
+        without = [case.verdicts for test in graded(course, place, wrong, TWO).tests for case in test.cases]
+        assert lines == without
+        assert earned(graded(course, place, *with_checks)) == [0.0, 2.0]
 
 
 class TestReport:

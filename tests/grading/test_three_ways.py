@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from softmark.check.asked import Asked
+from softmark.check.in_notebook import check_namespace
+from softmark.check.public_tests import read_handout
 from softmark.course.homework import load_homework
 from softmark.grading.job import read_job
 from softmark.intake.collect import collect
@@ -18,7 +21,7 @@ from softmark.records.result import CaseResult, Outcome, Result, Status
 from softmark.records.verdict import Verdict
 from softmark.sandbox.isolation import Sandbox
 from softmark.sandbox.zygote import Zygote
-from softmark.student import check_namespace, find_work
+from softmark.student import find_work
 from tests.support.course import FILE, NAME, grade, references_of, write_course
 from tests.support.notebooks import written
 from tests.support.sandboxes import STRONGEST, sandbox, zygote
@@ -228,7 +231,8 @@ def test_a_notebook(course: Path, place: Sandbox, plain: Plain) -> None:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for cell in cells:
         exec(cell, namespace)
-    checked = check_namespace(course / "assignments" / NAME, namespace)
+    folder = course / "assignments" / NAME
+    checked = check_namespace(Asked(folder, read_handout(folder)), namespace)
     assert [[said(v) for v in case.verdicts] for case in cases(checked)] == [
         [said(v) for v in case.verdicts] for case in cases(result)
     ]

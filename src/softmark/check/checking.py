@@ -9,9 +9,9 @@ from __future__ import annotations
 import dis
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Container, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache, partial
 from importlib.util import find_spec
@@ -54,8 +54,9 @@ def run_public_tests(
     part: str | None = None,
     foreign: Sequence[Foreign] = (),
     edits: Sandbox | None = None,
+    function: str | None = None,
 ) -> Result:
-    """Return the result of a homework's public tests, all of them or one part's.
+    """Return the result of a homework's public tests: all of them, one part's, or those of one function.
 
     `foreign` are the libraries that the student's code imports and grading lacks; the student is warned of them. In
     `edits` the line of a mistake without a name is looked for; None if it is not. Raise ConfigError if the tests are
@@ -68,7 +69,7 @@ def run_public_tests(
 
     def use(tests: Tests) -> None:
         conditions = Conditions(sandbox, _limits(handout), edits=edits)
-        results.append(_check(tests, conditions, handout, handed, part))
+        results.append(_check(tests, conditions, handout, handed, _Chosen.of(tests, part, function)))
 
     _use_public_tests(folder, handout, use)
     return _with_warnings(results[0], foreign)
@@ -83,7 +84,7 @@ def run_again(
         spec = next(spec for spec in tests.specs if spec.name == test.name)
         items = {spec.nodeid: [item for item in tests.items[spec.nodeid] if case_id(item) == case.id]}
         job = Job(Submission(handed.main, handed.main, handed.main), handed)
-        _graded(replace(tests, items=items), Conditions(sandbox, _limits(handout)), job, [spec.part])
+        _graded(replace(tests, items=items), Conditions(sandbox, _limits(handout)), job, _Chosen([spec.part], [spec]))
 
     _use_public_tests(folder, handout, use)
 
@@ -195,24 +196,52 @@ def _spec(nodeid: str, items: Sequence[pytest.Item], homework: Homework) -> Test
     )
 
 
-def _check(tests: Tests, conditions: Conditions, handout: Handout, handed: SubmittedFiles, part: str | None) -> Result:
-    """Return the result of all tests, or of one part's; earlier parts are run if they may explain its failure."""
+@dataclass(frozen=True)
+class _Chosen:
+    """The parts that are checked, and those of their tests that are run."""
+
+    parts: Collection[str]
+    specs: Collection[TestSpec]
+
+    @classmethod
+    def of(cls, tests: Tests, part: str | None, function: str | None) -> _Chosen:
+        """Return what is asked for. The tests of a function are those of its parts that speak of it."""
+        if function is None:
+            return cls.whole(tests, [part] if part else [known.number for known in tests.homework.parts])
+        parts = [known.number for known in tests.homework.parts if function in (*known.functions, *known.roots)]
+        whole, name = cls.whole(tests, parts), function.partition(".")[0]
+        return cls(parts, [spec for spec in whole.specs if name in _speaks_of(tests, spec)] or whole.specs)
+
+    @classmethod
+    def whole(cls, tests: Tests, parts: Collection[str]) -> _Chosen:
+        """Return all tests of some parts."""
+        return cls(parts, [spec for spec in tests.specs if spec.part in parts])
+
+
+def _check(tests: Tests, conditions: Conditions, handout: Handout, handed: SubmittedFiles, chosen: _Chosen) -> Result:
+    """Return the result of the chosen tests; earlier parts are run, too, if they may explain a failure."""
     earlier = EarlierParts(tests.homework.parts, _builds_on(tests, handout), handed)
     job = Job(Submission(handed.main, handed.main, handed.main), handed, repairs=True)
-    result = _graded(tests, conditions, job, [part] if part else [known.number for known in handout.parts])
+    result = _graded(tests, conditions, job, chosen)
     known = result.tests
-    if part is not None and earlier.fails(part, known):
+    failed = [part for part in chosen.parts if earlier.fails(part, known)]
+    others = {number for part in failed for number in earlier.built_on_by(part)}.difference(chosen.parts)
+    if others:
         plainly = msgspec.structs.replace(job, repairs=False)
-        known += _graded(tests, conditions, plainly, earlier.built_on_by(part)).tests
+        known += _graded(tests, conditions, plainly, _Chosen.whole(tests, others)).tests
     return result.with_test(*(earlier.explained(test, known) for test in result.tests))
 
 
-def _graded(tests: Tests, conditions: Conditions, job: Job, parts: Collection[str]) -> Result:
-    """Return the result of some parts' tests, in which a test that met an unwritten function is not run."""
-    specs = tuple(spec for spec in tests.specs if spec.part in parts)
+def _graded(tests: Tests, conditions: Conditions, job: Job, chosen: _Chosen) -> Result:
+    """Return the result of the chosen tests, in which a test that met an unwritten function is not run."""
+    specs, counts = tuple(chosen.specs), Counter(spec.part for spec in chosen.specs)
     *_, result = grade_submission(replace(tests, specs=specs), conditions, job)
-    shown = tuple(part for part in result.parts if part.number in parts)
-    result = msgspec.structs.replace(result, parts=shown, max_score=float(len(specs)))
+    parts = tuple(
+        msgspec.structs.replace(part, points=float(counts[part.number]))
+        for part in result.parts
+        if part.number in chosen.parts
+    )
+    result = msgspec.structs.replace(result, parts=parts, max_score=float(len(specs)))
     return result.with_test(*(_settled(test, tests.homework) for test in result.tests))
 
 
@@ -223,11 +252,16 @@ def _builds_on(tests: Tests, handout: Handout) -> dict[str, set[str]]:
     """
     builds_on = {part.number: set(part.builds_on) for part in handout.parts}
     for spec in tests.specs:
-        item = tests.items[spec.nodeid][0]
-        names = _asked_of_student(item.function.__code__) if isinstance(item, pytest.Function) else set()
+        names = _speaks_of(tests, spec)
         named = {part.number for part in tests.homework.parts if names.intersection(part.functions)}
         builds_on[spec.part] |= named - {spec.part}
     return builds_on
+
+
+def _speaks_of(tests: Tests, spec: TestSpec) -> set[str]:
+    """Return the names of the student's functions that a test asks for."""
+    item = tests.items[spec.nodeid][0]
+    return _asked_of_student(item.function.__code__) if isinstance(item, pytest.Function) else set()
 
 
 def _asked_of_student(code: CodeType) -> set[str]:

@@ -1,7 +1,7 @@
 """A sandbox of level `none` for an open notebook: the functions are in its namespace, and there is no file.
 
-The notebook goes on after the check. So its directory, output, warnings, imports and default dtype stay as they are.
-The random generators are seeded for each test, and `keeping_generators` restores them.
+The notebook goes on after the check, so its output and its imports stay as they are. The random generators are seeded
+for each test; undisturbed.py restores them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import linecache
 import random
 import traceback
 import types
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -93,18 +92,6 @@ class _NotebookWorker(Worker):
         )
         told = exceptions.describe(error, self._scratch)
         return msgspec.structs.replace(told, frames=frames)
-
-
-@contextmanager
-def keeping_generators() -> Iterator[None]:
-    """Let the random generators go on after this block where they were before it, whatever is seeded inside."""
-    plain, numbers = random.getstate(), np.random.get_state()
-    with torch.random.fork_rng(devices=[]):
-        try:
-            yield
-        finally:
-            random.setstate(plain)
-            np.random.set_state(numbers)
 
 
 def _seed(seed: int) -> None:

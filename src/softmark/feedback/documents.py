@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from softmark.feedback.escape import message
@@ -28,18 +28,25 @@ _HTML_MARKS = {
 
 def as_html(feedback: Feedback) -> str:
     """Return the whole page."""
-    style = _read("feedback.css")
+    style = read("feedback.css")
     return _page().render(feedback=feedback, style=Markup(style), style_hash=_hash(style))
 
 
 @cache
 def _page() -> Template:
     """Return the template. It is compiled once, because a class has thousands of pages."""
-    return _environment().from_string(_read("feedback.html.jinja"))
+    return environment().from_string(read("feedback.html.jinja"))
 
 
-def _environment() -> Environment:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+def environment() -> Environment:
+    """Return the settings of a template: everything is escaped, and templates can import each other."""
+    environment = Environment(
+        loader=FunctionLoader(read),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters["points"] = shown
     environment.filters["plain"] = message
     environment.filters["drawn"] = lambda picture: Markup(inline(picture))
@@ -53,7 +60,8 @@ def _environment() -> Environment:
 
 
 @cache
-def _read(name: str) -> str:
+def read(name: str) -> str:
+    """Return the text of a file of this room."""
     return files("softmark.feedback").joinpath(name).read_text(encoding="utf-8")
 
 

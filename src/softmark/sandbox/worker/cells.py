@@ -167,22 +167,35 @@ class CellRun:
 
 
 def _without_checks(trees: list[ast.Module]) -> list[ast.Module]:
-    """Return the cells without imports and calls of softmark, with which a starter checks itself."""
+    """Return the cells without imports and calls of softmark, with which a notebook checks itself.
+
+    Functions stay as they are: a name inside may be one of their own.
+    """
     ours = [node for tree in trees for node in tree.body if _imports_softmark(node)]
     names = {(alias.asname or alias.name).partition(".")[0] for node in ours for alias in node.names}
-    for tree in trees:
-        tree.body = [
-            node
-            for node in tree.body
-            if node not in ours and not (isinstance(node, ast.Expr) and root_of(node.value) in names)
-        ]
+    unseen: list[ast.AST] = [*trees]
+    while unseen:
+        place = unseen.pop()
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(place, field, [])
+            kept = [node for node in block if node not in ours and not _calls(node, names)]
+            if len(kept) < len(block):
+                setattr(place, field, kept or [ast.copy_location(ast.Pass(), block[0])])
+            unseen += [node for node in kept if isinstance(node, _BLOCKS)]
     return trees
+
+
+def _calls(node: ast.stmt, names: Set[str]) -> bool:
+    return isinstance(node, ast.Expr) and root_of(node.value) in names
 
 
 def _imports_softmark(node: ast.stmt) -> TypeGuard[ast.Import | ast.ImportFrom]:
     modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
     modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
     return any(module.partition(".")[0] == "softmark" for module in modules)
+
+
+_BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try)
 
 
 def _finish(result: Any) -> None:
