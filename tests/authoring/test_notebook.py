@@ -58,6 +58,35 @@ class TestNotebook:
         assert "## Conventions" in first
         assert "**A mask is boolean, True = may look.**" in first
 
+    @pytest.mark.parametrize("name", HOMEWORKS)
+    def test_has_the_whole_handout(self, name: str) -> None:
+        """Each line of the handout is in the notebook, but for the line of points, which is said anew."""
+        cells = json.loads((ROOT / f"assignments/{name}/{name}.ipynb").read_text())["cells"]
+        texts = {cell["id"]: "".join(cell["source"]) for cell in cells}
+        shown = [line for identity, text in texts.items() for line in text.splitlines() if "check" not in identity]
+        title, _, points, *lines = readme(name).splitlines()
+        assert title in shown
+        assert " points · " in points
+        missing = [line for line in lines if line not in shown and not line.startswith("```")]
+        assert missing == []
+
+    def test_order_of_the_handout(self, homework: Homework) -> None:
+        """The picture of the whole and the rules stand above the parts, the closing questions below them."""
+        cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(made(homework))["cells"]}
+        places = [cells["title"].index(text) for text in ("20 points.", "W_Q ──►  Q", "| 7 |", "## Conventions")]
+        assert places == sorted(places)
+        assert list(cells)[-1] == "closing"
+        assert cells["closing"].startswith("## Trying it")
+        assert "* Do the rows of my weights sum to 1?" in cells["closing"]
+
+    def test_what_may_be_used_is_said_above(self) -> None:
+        """Also where the handout says it below the parts."""
+        homework = load_homework("positional_encoding", ROOT)
+        assert readme(homework.name).index("## What you may use") > readme(homework.name).index("## Part 6")
+        cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(made(homework))["cells"]}
+        assert "## What you may use" in cells["title"]
+        assert "## Before you hand in" in cells["closing"]
+
     def test_has_the_formulas_of_a_part(self, homework: Homework) -> None:
         """Before the code of part 3 stands the handout's section on it, with number, title, points and formula."""
         cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(made(homework))["cells"]}

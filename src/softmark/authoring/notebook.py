@@ -1,8 +1,13 @@
 """Makes a homework's notebook out of its source text and its handout.
 
-The source text may be the starter or the reference: the notebook runs from top to bottom with either. For each part it
-has the handout's section, the part's code, and a cell that checks the code. Cells that are not the student's work have
-the tag `softmark`, so a reader of handed-in notebooks can leave them out. The same texts make the same bytes.
+The source text may be the starter or the reference: the notebook runs from top to bottom with either. It has the whole
+handout: at the top what stands before the parts, for each part its section, its code and a cell that checks the code,
+and below the parts what is left. Cells that are not the student's work have the tag `softmark`, so a reader of
+handed-in notebooks can leave them out. The same texts make the same bytes.
+
+A cell that checks calls a function, and names homework and part: `check("attention_scores", part="3")`. It runs in
+every kernel, also where nothing of the part is defined yet, or where several homeworks lie in one folder. And Python
+can read the file that Jupyter makes of the notebook.
 
 A section of the handout whose heading ends with "(not graded)" stands at the end of the notebook. Its blocks marked
 `ipython` are cells, for lines that only a notebook understands, such as `%run`. Grading leaves such lines out.
@@ -29,7 +34,8 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _NOT_GRADED = " (not graded)"
 _CELL = re.compile(r"^```ipython\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OF_A_PART = re.compile(r"Part ([\w.]+): .*\((\S+) points?\)")
-_RULES = ("Conventions", "What you may use")
+_RULE = "What you may use"
+_MARKS = re.compile(r"\**[\d.]+ points · [^\n]+(?:\n\n|$)")
 
 _HOW = """\
 {points} points. This notebook is handed in (or the file `{file}`: hand in one of them). Replace every
@@ -44,9 +50,10 @@ _METADATA = {
 
 @dataclass(frozen=True)
 class ReadmeSections:
-    """The README of a homework: its title, and the text below each heading."""
+    """The README of a homework: its title, the text below the title, and the text below each heading."""
 
     title: str
+    introduction: str
     sections: dict[str, str]
 
 
@@ -57,9 +64,9 @@ def notebook(source: str, readme: str, homework: Homework) -> bytes:
     before, parts = _split(code, homework)
     remarks = [f"# {line}".rstrip() for line in (title, "", *text.splitlines())]
     how = _HOW.format(points=shown(homework.points), file=homework.file)
-    rules = [f"## {name}\n\n{handout.sections[name]}" for name in _RULES if name in handout.sections]
+    opening, closing = _around_the_parts(handout)
     cells = [
-        _markdown("title", "\n\n".join([f"# {handout.title}", how, *rules])),
+        _markdown("title", "\n\n".join([f"# {handout.title}", how, *opening])),
         _code("softmark", "from softmark.student import check", tagged=True),
         _code("start", "\n".join([*remarks, "", before])),
     ]
@@ -71,6 +78,8 @@ def notebook(source: str, readme: str, homework: Homework) -> bytes:
             cells.append(_code(f"part-{part.number}", parts[part.number]))
         call = f'check("{homework.name}", part="{part.number}")'
         cells.append(_code(f"part-{part.number}-check", call, tagged=True))
+    if closing:
+        cells.append(_markdown("closing", "\n\n".join(closing)))
     cells += _not_graded(handout)
     made = new_notebook(cells=cells, metadata=_METADATA)
     nbformat.validate(made)
@@ -88,7 +97,21 @@ def read_readme(readme: str, homework: Homework) -> ReadmeSections:
     sections = {
         heading[1]: readme[heading.end() : end].strip("\n") for heading, end in zip(headings, ends, strict=True)
     }
-    return ReadmeSections(title[1].strip(), sections)
+    introduction = readme[title.end() : headings[0].start() if headings else len(readme)]
+    return ReadmeSections(title[1].strip(), introduction.strip("\n"), sections)
+
+
+def _around_the_parts(handout: ReadmeSections) -> tuple[list[str], list[str]]:
+    """Return the texts above the parts and those below them. What may be used is said above, wherever it stands."""
+    opening = [text] if (text := _MARKS.sub("", handout.introduction, count=1).strip("\n")) else []
+    closing: list[str] = []
+    place = opening
+    for heading, text in handout.sections.items():
+        if _OF_A_PART.fullmatch(heading):
+            place = closing
+        elif not heading.endswith(_NOT_GRADED):
+            (opening if heading == _RULE else place).append(f"## {heading}\n\n{text}")
+    return opening, closing
 
 
 def _section(part: Part, handout: ReadmeSections, homework: Homework) -> str:
