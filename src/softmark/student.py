@@ -80,7 +80,7 @@ class OwnWork:
         from softmark.feedback.checked import Occasion
 
         handout = read_handout(self.folder)
-        hand_in = result.file if len(result.parts) == len(handout.parts) else ""
+        hand_in = result.submission.file if len(result.parts) == len(handout.parts) else ""
         return Occasion(handout.points, changes(self.files[0], result), command, at, hand_in)
 
     def _read(self, handout: Handout) -> SubmittedFiles:

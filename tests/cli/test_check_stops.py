@@ -61,9 +61,19 @@ class TestCtrlC:
             (f"{ATTENTION}    {IN_TORCH}", ()),
             (f"{ATTENTION}    {IN_C}", ()),
             (f"{ATTENTION}    {IN_C}", ("--watch",)),
+            (f"import subprocess\nsubprocess.Popen(['sleep', '300'])\n{ATTENTION}    while True: pass\n", ()),
             (f"{SAYS_WHERE}while True: pass\n", ()),
         ],
-        ids=["loop", "catches everything", "catches exceptions", "torch", "C", "watch", "while loading"],
+        ids=[
+            "loop",
+            "catches everything",
+            "catches exceptions",
+            "torch",
+            "C",
+            "watch",
+            "a process of its own",
+            "while loading",
+        ],
     )
     def test_first_press(self, folder: Path, code: str, words: Sequence[str]) -> None:
         """No table, no traceback, no process left behind."""

@@ -184,8 +184,8 @@ class TestEnd:
         (folder / FILE).write_text(SOLUTION)
         said = check(folder)
         assert "All public tests pass. The hidden tests ask for nothing that is not in the handout" in said
-        assert f"hand in {FILE}." in said
-        assert "hand in" not in check(folder, "--part", "3")
+        assert said.endswith(f"To hand in: {FILE}")
+        assert "To hand in" not in check(folder, "--part", "3")
 
     def test_points(self, folder: Path) -> None:
         """Each part has the points of the handout."""

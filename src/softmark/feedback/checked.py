@@ -175,8 +175,8 @@ def closing(feedback: Feedback, result: Result, occasion: Occasion) -> Iterator[
     yield Sentence(Tone.CAUSE if done else Tone.FACT, summary)
     if done and occasion.hand_in and not result.notes:
         said = "All public tests pass. The hidden tests ask for nothing that is not in the handout, but they look in "
-        yield Sentence(Tone.FACT, f"{said}more places: other sizes, several batch dimensions, large values, gradients.")
-        yield Sentence(Tone.FACT, f"If the handout's closing questions are answered, hand in {occasion.hand_in}.")
+        yield Sentence(Tone.FACT, f"{said}more places: other inputs and sizes, edge cases, large values.")
+        yield Sentence(Tone.FACT, occasion.hand_in, lead="To hand in")
     if occasion.at:
         yield Sentence(Tone.WHERE, f"checked at {occasion.at}; it is checked again when you save (Ctrl-C ends this)")
 

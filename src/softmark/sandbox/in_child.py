@@ -95,8 +95,11 @@ class ChildWorker(StudentProcess):
         return bytes(body.received)
 
     def close(self) -> Exit:
-        """End the child. If it waits for a request, give it a moment to end by itself."""
+        """End the child and what it has started. If it waits for a request, give it a moment to end by itself."""
         if self._ended is None:
+            for started in procfs.descendants(self._pid):  # later they would be nobody's children, and not be found
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(started, signal.SIGKILL)
             self._wire.close()
             if not self._busy:
                 select.select([self._pidfd], [], [], _ENDING)
