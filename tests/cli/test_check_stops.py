@@ -19,6 +19,7 @@ SOLUTION = (ROOT / "reference" / FILE).read_text()
 SAYS_WHERE = "with open('/dev/tty', 'w') as terminal: terminal.write('HERE')\n"
 ATTENTION = f"def attention(Q, K, V, mask=None):\n    {SAYS_WHERE}"
 IN_TORCH = "import torch\n    x = torch.ones(64, 64)\n    while True: x = (x @ x).softmax(-1)\n"
+STARTS = "import subprocess\nsubprocess.Popen(['sleep', '300'], start_new_session=True)\n"
 CATCHES = "while True:\n        try:\n            while True: pass\n        except Exception: pass\n"
 IN_C = "import itertools\n    sum(itertools.count())\n"
 STUBBORN = "while True:\n        try:\n            while True: pass\n        except BaseException: pass\n"
@@ -61,7 +62,7 @@ class TestCtrlC:
             (f"{ATTENTION}    {IN_TORCH}", ()),
             (f"{ATTENTION}    {IN_C}", ()),
             (f"{ATTENTION}    {IN_C}", ("--watch",)),
-            (f"import subprocess\nsubprocess.Popen(['sleep', '300'])\n{ATTENTION}    while True: pass\n", ()),
+            (f"{STARTS}{ATTENTION}    while True: pass\n", ()),
             (f"{SAYS_WHERE}while True: pass\n", ()),
         ],
         ids=[
