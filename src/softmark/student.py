@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOTEBOOK = ".ipynb"
 
 
-class Stopped(KeyboardInterrupt):
+class CheckStopped(KeyboardInterrupt):
     """Raised if Ctrl-C has ended a check: where it was, and what the code had printed there."""
 
     def __init__(self, function: str, printed: str) -> None:
@@ -57,7 +57,7 @@ class OwnWork:
         try:
             return run_public_tests(self.folder, handout, handed, sandbox, part, foreign, edits if repairs else None)
         except KeyboardInterrupt:
-            raise Stopped(*sandbox.running()) from None
+            raise CheckStopped(*sandbox.running()) from None
         finally:
             sandbox.close()
             edits.close()

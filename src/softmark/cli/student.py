@@ -23,7 +23,7 @@ from softmark.intake.places import Unreadable
 from softmark.records.errors import UsageError
 from softmark.records.result import Outcome, Result, Status, encode
 from softmark.records.verdict import Code
-from softmark.student import OwnWork, Stopped
+from softmark.student import CheckStopped, OwnWork
 
 _DEBUGGER = """
   Here is this call again, in Python's debugger, at your first line of it.
@@ -154,7 +154,7 @@ def _is_unexplained(result: Result) -> bool:
 
 def _tell_stop(stop: KeyboardInterrupt) -> None:
     """Print in which function Ctrl-C has stopped the check, and what it had printed."""
-    if not isinstance(stop, Stopped):
+    if not isinstance(stop, CheckStopped):
         return
     where = f" in {stop.function}" if stop.function else ""
     printed = log_safe(message(stop.printed)).rstrip()

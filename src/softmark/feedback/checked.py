@@ -26,12 +26,12 @@ _UNCALLED = (Code.NOT_DEFINED, Code.NOT_WRITTEN, Code.FOLLOWS, Code.WRONG_ARGUME
 
 @dataclass(frozen=True)
 class Occasion:
-    """What is known of a check beside its result."""
+    """The facts about a check beside its result."""
 
     points: Mapping[str, float] = field(default_factory=dict)
     """The points of each part in grading; none if they are not known."""
     changes: tuple[str, ...] = ()
-    """What has changed since the last check."""
+    """Sentences about the parts that have changed since the last check."""
     command: str = ""
     """The command that was typed, without --part; empty if it was no command."""
     at: str = ""

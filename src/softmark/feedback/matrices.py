@@ -19,7 +19,7 @@ class Matrices:
     rows: int
     columns: int
     place: str = ""
-    """Which part of the whole it is."""
+    """The rows and columns that a part of the whole has; empty for the whole."""
 
     @classmethod
     def of(cls, picture: Picture) -> Matrices:

@@ -61,7 +61,7 @@ class CaseRun:
     answers: int = 0
     """The number of answers that the test has received."""
     printed: str = ""
-    """What the student's code printed, where prints are caught test by test."""
+    """The output of the student's code, where it is caught test by test."""
     call: FailedCall | None = None
     """The call behind the failure, where a student may know it."""
     causes: tuple[Cause, ...] | None = None

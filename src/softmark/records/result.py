@@ -74,8 +74,9 @@ class CaseResult(Record, frozen=True):
     refused: float | None = None
     """The smallest error, in tolerances, of an answer that was refused for its values."""
     printed: str = ""
-    """What the student's code printed, and for a failure the call behind it: only on a student's own machine."""
+    """The output of the student's code, in results of public tests only."""
     call: FailedCall | None = None
+    """The call behind a failure, in results of public tests only."""
 
 
 class LeaderboardEntry(Record, frozen=True):
