@@ -178,11 +178,13 @@ class TestManners:
         source += "\nprint('LOADED', flush=True)\n"
         seen = []
         for switch in ("off", "line"):
-            assert bool(told(checked(tmp_path, self.NAME, source, repairs=switch))) is (switch == "line")
-            out, err = capfd.readouterr()
-            seen.append((out.count("IN IT"), out.count("LOADED"), err))
+            result = checked(tmp_path, self.NAME, source, repairs=switch)
+            assert bool(told(result)) is (switch == "line")
+            in_tests = "".join(case.printed for test in result.tests for case in test.cases)
+            seen.append((in_tests, result.printed.stdout, *capfd.readouterr()))
         assert seen[0] == seen[1]
-        assert seen[0][1] == 1
+        assert set(seen[0][0].split("\n")) == {"IN IT", ""}
+        assert seen[0][1:] == ("LOADED\n", "", "")
 
     def test_nothing_is_left_behind(self, tmp_path: Path) -> None:
         source, _ = slipped(self.NAME)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 from pathlib import Path
@@ -40,12 +41,12 @@ class Terminal:
             self.end()
 
     def until(self, text: str) -> str:
-        """Wait until this text is shown, and return what was shown since the last time, up to it."""
+        """Wait until this text is shown, and return what was shown since the last time without bold and colours."""
         while text not in self.shown[self._seen :]:
             assert self._read(), f"{text!r} was never shown:\n{self.shown}"
         end = self.shown.index(text, self._seen) + len(text)
         since, self._seen = self.shown[self._seen : end], end
-        return since
+        return re.sub(r"\x1b\[[\d;]*m", "", since)
 
     def press(self, keys: str) -> None:
         os.write(self._terminal, keys.encode())
