@@ -16,6 +16,7 @@ from softmark.check.public_tests import EXAMPLES, Handout, read_handout
 from softmark.records.errors import UsageError
 
 if TYPE_CHECKING:
+    from softmark.check.packing import Pack
     from softmark.feedback.checked import Occasion
     from softmark.intake.choose import SavedFile
     from softmark.intake.model import SubmittedFiles
@@ -83,6 +84,16 @@ class OwnWork:
         hand_in = result.submission.file if len(result.parts) == len(handout.parts) else ""
         return Occasion(handout.points, changes(self.files[0], result), command, at, hand_in)
 
+    def pack(self, output: Path | None = None) -> Pack:
+        """Write the file to upload into this folder, or as this zip, and return what is to be said of it."""
+        from softmark.check.packing import make_pack
+        from softmark.intake.places import MOST_BYTES
+
+        handout = read_handout(self.folder)
+        saved = [_saved(file, MOST_BYTES) for file in self.files]  # what is too large to be graded can be packed
+        file, content, notes = self._chosen(saved, handout, "packed")
+        return make_pack(handout.as_homework(self.folder, {}), file, content, output, notes)
+
     def _read(self, handout: Handout) -> SubmittedFiles:
         """Return the files as grading would read them. Raise UsageError if they cannot be checked."""
         from softmark.intake import contents, places
@@ -99,8 +110,10 @@ class OwnWork:
             contents.check(content)
         return handed
 
-    def _chosen(self, saved: list[SavedFile], handout: Handout) -> tuple[Path, bytes, tuple[str, ...]]:
-        """Return the file that is checked with its content, and a note if another one was begun, too."""
+    def _chosen(
+        self, saved: list[SavedFile], handout: Handout, use: str = "checked"
+    ) -> tuple[Path, bytes, tuple[str, ...]]:
+        """Return the file to use with its content, and a note if another one was begun, too."""
         from softmark.intake import contents
         from softmark.intake.choose import further_on
 
@@ -112,7 +125,7 @@ class OwnWork:
         (better, chosen), (other, left) = pairs[::-1] if is_notebook else pairs
         if contents.unfinished(left.content) >= contents.defined(left.content, handout.wanted):
             return better, chosen.content, ()  # the other one is a starter, or nearly so
-        return better, chosen.content, (f"{better.name} was checked, not {other.name}: {why}",)
+        return better, chosen.content, (f"{better.name} was {use}, not {other.name}: {why}",)
 
     def state(self) -> dict[Path, tuple[int, int]]:
         """Return time and size of each file that matters, without a file that is just being replaced."""
@@ -131,12 +144,12 @@ class OwnWork:
         return [path for path in files if path.is_file() and not path.name.startswith("test_") and path != file]
 
 
-def _saved(file: Path) -> SavedFile:
+def _saved(file: Path, most: int | None = None) -> SavedFile:
     from softmark.intake import places
     from softmark.intake.choose import SavedFile
 
     with _checkable(file):
-        content = places.read(file, places.LARGEST_NOTEBOOK if file.suffix == NOTEBOOK else places.LARGEST)
+        content = places.read(file, most or (places.LARGEST_NOTEBOOK if file.suffix == NOTEBOOK else places.LARGEST))
         return SavedFile(content, file.stat().st_mtime)
 
 

@@ -22,6 +22,7 @@ from softmark.records.errors import ConfigError, UsageError
 
 COMMANDS = {
     "check": ("student", "Run a homework's public tests on your own work, on your own machine."),
+    "pack": ("pack", "Make the file that you upload from your own work, and say what will cost marks."),
     "grade": (
         "grade",
         "Grade what was handed in, with the hidden tests, in a walled process: one file, or a whole class.",

@@ -63,11 +63,17 @@ class CellReport:
     @property
     def notes(self) -> tuple[str, ...]:
         """The sentences for the student, which do not depend on the marks."""
-        return (
-            *(f"`{name}` is defined in {_joined(cells)}; the last one counts" for name, cells in self.several),
-            *(broken.sentence for broken in self.failed),
-            *(self._not_run(file, line) for file, line in self.unset),
-        )
+        return (*self.told_apart, *(broken.sentence for broken in self.failed), *self.not_run)
+
+    @property
+    def told_apart(self) -> tuple[str, ...]:
+        """The sentences on names that several cells define."""
+        return tuple(f"`{name}` is defined in {_joined(cells)}; the last one counts" for name, cells in self.several)
+
+    @property
+    def not_run(self) -> tuple[str, ...]:
+        """The sentences on statements that were not run although they set a name that something needs."""
+        return tuple(self._not_run(file, line) for file, line in self.unset)
 
     def behind(self, name: str) -> BrokenCell | None:
         """Return the failure of the cell that defines this name, if that cell failed.

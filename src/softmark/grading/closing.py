@@ -11,16 +11,20 @@ from softmark.grading.session import NotLoadable, StudentSession
 from softmark.grading.student import own_frames
 from softmark.intake.model import COUNTED
 from softmark.records.result import Excerpt, Result, not_gradable
+from softmark.sandbox.failures import StudentFailure
 
 
 def not_loadable(result: Result, refusal: NotLoadable, session: StudentSession) -> Result:
     """Return the result of a submission that could not be loaded, with the reason and the student's own lines."""
     failure = refusal.failure
     own = own_frames(failure.raised.frames, session) if failure.raised is not None else ()
-    reason = f"{session.handed.main} could not be loaded: {failure.fact}"
-    if failure.detail:
-        reason += f" ({failure.detail})"
-    return not_gradable(result, reason, own)
+    return not_gradable(result, why_not_loaded(session.handed.main, failure), own)
+
+
+def why_not_loaded(file: str, failure: StudentFailure) -> str:
+    """Return the sentence about a submission that could not be loaded."""
+    detail = f" ({failure.detail})" if failure.detail else ""
+    return f"{file} could not be loaded: {failure.fact}{detail}"
 
 
 def closed(result: Result, session: StudentSession, assumed: Iterable[str], seconds: float) -> Result:

@@ -12,6 +12,7 @@ students see come from a worker that has run only visible tests.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -85,6 +86,10 @@ class StudentSession:
         """Forbidden names that the text mentions, each with file and line."""
         self.cells = CellReport(handed)
         """The report on the cells of a notebook."""
+        self.names: frozenset[str] = frozenset()
+        """The names that are asked for and that it defines."""
+        self.loading_seconds = 0.0
+        """The processor time that loading it has taken, or the time on the clock where that is not known."""
         self.wrong = WrongAnswers()
         self._unloadable: StudentFailure | None = None
         self._printed = Capture(self._limits.output_bytes), Capture(self._limits.output_bytes)
@@ -182,10 +187,12 @@ class StudentSession:
         homework = self.homework
         stand_ins = self.answering.stand_ins if self.answering is not None else ()
         request = load_request(self.handed, homework, self._device, stand_ins)
-        self._process = process
+        self._process, start = process, time.monotonic()
         try:
             with self.time.of_loading(process) as allowed:
                 loaded = process.ask(request, allowed)
+            self.loading_seconds = process.cpu_seconds() - self._cpu_at_start or time.monotonic() - start
+            self.names = frozenset(loaded.names)
             self.mentions = mentions(loaded, self.handed, homework)
             self.cells = CellReport.told(loaded, self.handed, homework.wanted, homework.packages)
             require_a_part(loaded.names, self.handed, homework, self.cells)

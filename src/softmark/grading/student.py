@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from softmark.course.homework import ForbiddenRule
 from softmark.course.reference import as_called
 from softmark.grading.advice import advised
 from softmark.grading.changed_inputs import by_name, note_changed
@@ -305,10 +306,15 @@ def _forbidden(failure: StudentFailure, session: StudentSession) -> str:
     operator = named.partition(".")[0]
     for rule in session.homework.forbidden:
         if named in rule.names:
-            return f"uses {named}, which is not allowed here: {rule.instead}"
+            return not_allowed(named, rule)
         if any(fnmatchcase(operator, pattern) for pattern in rule.ops) and _is_operator(operator):
-            return f"uses {operator}, which is not allowed here: {rule.instead}"
+            return not_allowed(operator, rule)
     return failure.fact
+
+
+def not_allowed(named: str, rule: ForbiddenRule) -> str:
+    """Return the words about a function or an operator that a rule of the homework forbids."""
+    return f"uses {named}, which is not allowed here: {rule.instead}"
 
 
 def _is_operator(name: str) -> bool:

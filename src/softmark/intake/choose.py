@@ -255,7 +255,7 @@ _STEERING = {
     "conftest.py", "pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py",
     "sitecustomize.py", "usercustomize.py", "__main__.py",
 }  # fmt: skip
-_DATA = {".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".pt", ".pth", ".safetensors"}
+DATA = {".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".pt", ".pth", ".safetensors"}
 
 
 @dataclass
@@ -316,7 +316,7 @@ def _is_welcome(path: tuple[str, ...], graded_as: str) -> bool:
         return False
     if name.endswith(".py"):
         return len(path) == 1 or path[0] != PurePath(graded_as).stem  # not a package `hw/` beside `hw.py`
-    return PurePath(name).suffix.casefold() in _DATA
+    return PurePath(name).suffix.casefold() in DATA
 
 
 def _is_free(path: tuple[str, ...], taken: set[str]) -> bool:

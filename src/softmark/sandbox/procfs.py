@@ -42,10 +42,13 @@ class Usage:
 
 
 def process_cpu(pid: int) -> float:
-    """Return the processor seconds of all threads of one process, to the nanosecond; 0 once it is gone."""
+    """Return the processor seconds of all threads of one process, to the nanosecond.
+
+    Return 0 once it is gone, and on a system that does not tell.
+    """
     try:
         return time.clock_gettime((~pid << 3) | 2)  # the kernel's CPU clock id of another process
-    except OSError:
+    except (OSError, AttributeError):
         return 0.0
 
 

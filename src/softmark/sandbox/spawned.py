@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from softmark.records.limits import Allowed, Limits
-from softmark.sandbox import failure_texts, scratch, wire
+from softmark.sandbox import failure_texts, procfs, scratch, wire
 from softmark.sandbox.failures import GraderFault, StudentFailure
 from softmark.sandbox.student_process import READY, Capture, Outgoing, StudentProcess
 from softmark.sandbox.zygote import Exit
@@ -55,7 +55,8 @@ class SpawnedWorker(StudentProcess):
         return self._ended is None
 
     def cpu_seconds(self) -> float:
-        return 0.0  # not measured here
+        """Return the processor time, or 0 on a system that does not tell it."""
+        return procfs.process_cpu(self._process.pid) if self.alive else 0.0
 
     def printed(self) -> tuple[str, str]:
         return self._printed.text().replace(f"{self._directory}{os.sep}", ""), ""
