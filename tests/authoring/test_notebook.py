@@ -48,7 +48,7 @@ class TestNotebook:
         """Cell ids come from names, so nothing changes from one build to the next."""
         assert made(homework) == made(homework)
         ids = [cell["id"] for cell in json.loads(made(homework))["cells"]]
-        assert ids[:6] == ["title", "softmark", "start", "part-1-text", "part-1", "part-1-check"]
+        assert ids[:6] == ["title", "install", "softmark", "start", "part-1-text", "part-1"]
         assert len(set(ids)) == len(ids)
 
     def test_begins_with_title_and_conventions(self, homework: Homework) -> None:
@@ -100,7 +100,7 @@ class TestNotebook:
         """The cells of Softmark's own can be left out when a notebook is handed in."""
         cells = json.loads(made(homework))["cells"]
         tagged = [cell["id"] for cell in cells if cell["metadata"].get("tags") == ["softmark"]]
-        assert tagged == [c["id"] for c in cells if c["id"] == "softmark" or c["id"].endswith("-check")]
+        assert tagged == [c["id"] for c in cells if c["id"] in ("install", "softmark") or c["id"].endswith("-check")]
 
     @pytest.mark.parametrize(
         ("before", "after", "problem"),

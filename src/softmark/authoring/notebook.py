@@ -42,6 +42,15 @@ _HOW = """\
 `raise NotImplementedError(...)` by your own code and keep the names and the arguments as they are. The cell after each
 part checks it; parts that you have not written yet disturb nothing."""
 
+_INSTALL = """\
+# This installs what the notebook needs, the first time it runs. In Colab, upload {homework}.zip before (the folder on
+# the left), and type into a cell of its own: !unzip -nj {homework}.zip
+import os
+
+if os.path.exists("install.py"):
+    %run install.py"""
+"""In a course's own folders there is no `install.py`, and nothing to install. Grading leaves out the line with `%`."""
+
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -67,6 +76,7 @@ def notebook(source: str, readme: str, homework: Homework) -> bytes:
     opening, closing = _around_the_parts(handout)
     cells = [
         _markdown("title", "\n\n".join([f"# {handout.title}", how, *opening])),
+        _code("install", _INSTALL.format(homework=homework.name), tagged=True),
         _code("softmark", "from softmark.student import check", tagged=True),
         _code("start", "\n".join([*remarks, "", before])),
     ]

@@ -92,7 +92,7 @@ def _of_this_installation() -> tuple[str, bytes]:
         if file.parts[0] == about and file.name not in _OF_AN_INSTALLATION:
             files[file.as_posix()] = Path(str(own.locate_file(file)))
     if f"{about}/WHEEL" not in files or not files[f"{about}/WHEEL"].is_file():
-        raise UsageError("this softmark cannot make a bundle, because it was not installed from a wheel: use pip")
+        raise UsageError("this softmark cannot be packed, because it was not installed from a wheel: use pip")
     contents = {name: file.read_bytes() for name, file in files.items() if "__pycache__" not in name}
     record = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in sorted(contents.items())]
     contents[f"{about}/RECORD"] = "\n".join([*record, f"{about}/RECORD,,", ""]).encode()

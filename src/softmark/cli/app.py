@@ -46,6 +46,10 @@ COMMANDS = {
         "author",
         "Prove that the hidden tests let nothing through: edit the reference in hundreds of places, one at a time.",
     ),
+    "release": (
+        "author",
+        "Make what students are given: a folder and a zip for each homework, with Softmark and a line to install it.",
+    ),
     "bundle": ("author", "Make the zip that is uploaded to Gradescope, once `softmark verify` holds for the homework."),
     "gradescope": (
         "platform",

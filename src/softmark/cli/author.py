@@ -1,4 +1,4 @@
-"""Commands for authors of homework: build, verify, mutate, bundle.
+"""Commands for authors of homework: build, verify, mutate, release, bundle.
 
 Only these import torch, which takes a second. So each imports its work when what was typed has been read.
 """
@@ -15,6 +15,7 @@ from typing import Annotated
 import msgspec
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from softmark.authoring.verify_table import as_plain, show_conditions, show_verifications
 from softmark.cli.conventions import FINDINGS, stdout_kept_clean
@@ -111,6 +112,36 @@ def mutate(
         show_mutations(mutations, seconds, Console())
     if any(mutation.gaps for mutation in mutations):
         raise typer.Exit(FINDINGS)
+
+
+def release(
+    place: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to make releases in.", show_default=False)],
+    homeworks: Annotated[list[str] | None, typer.Argument(help="All of them, if none is named.")] = None,
+) -> None:
+    """Make what students are given: a folder and a zip for each homework, with Softmark and a line to install it.
+
+    Nothing is released that gives a solution or a hidden test away.
+    """
+    root = course_root()
+    chosen = [load_homework(name, root) for name in homeworks or homework_names(root)]
+    try:
+        from softmark.authoring import release as making
+    except ModuleNotFoundError as error:
+        packages = "latex2mathml markdown-it-py mdit-py-plugins"
+        raise UsageError(f"there is no package {error.name}: pip install {packages}") from None
+
+    making.check_place(place)
+    with stdout_kept_clean():  # the reference runs here, and may print
+        made = list(making.releases(chosen))
+    table = Table("homework", "folder", "zip", box=None, header_style="bold", padding=(0, 2))
+    with writable(place):
+        for one in made:
+            folder, archive = making.write(one, place)
+            table.add_row(one.homework, f"{folder.name}/", f"{archive.stat().st_size / 1000:.0f} kB")
+    typer.echo(f"wrote to {place}, each folder with its zip beside it:\n")
+    Console().print(table)
+    typer.echo(f"\nA student unpacks a zip and types there `{making.LINE}`.")
+    typer.echo(making.SIZES)
 
 
 def bundle(

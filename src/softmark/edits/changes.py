@@ -45,7 +45,7 @@ class ChangedPlace:
 
 
 def change_of(text: str) -> TextChange:
-    """Return the change that a text such as "S / math.sqrt(d_k) → S" describes."""
+    """Return the change that a text such as "width // 2 → width" describes."""
     if text.count(ARROW) != 1:
         raise EditError(f"{text!r} is no edit: write the old text, one {ARROW}, and the new text")
     old, new = (side.strip() for side in text.split(ARROW))
