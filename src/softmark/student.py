@@ -49,7 +49,7 @@ class OwnWork:
         """
         from softmark.check.checking import run_public_tests
         from softmark.check.missing_imports import of_files
-        from softmark.sandbox.isolation import InChild, Unheard
+        from softmark.sandbox.own_machine import InChild, Unheard
 
         handout = read_handout(self.folder)
         handed = self._read(handout)
@@ -66,7 +66,7 @@ class OwnWork:
     def debug(self, test: TestResult, case: CaseResult) -> None:
         """Make the call behind a failure again, in Python's debugger."""
         from softmark.check.checking import run_again
-        from softmark.sandbox.isolation import InChild
+        from softmark.sandbox.own_machine import InChild
 
         handout = read_handout(self.folder)
         sandbox = InChild(stop_at=case.call.id if case.call is not None else None)

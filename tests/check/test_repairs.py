@@ -12,7 +12,7 @@ import pytest
 
 from softmark.course.homework import homework_names
 from softmark.records.result import Outcome, Result, encode
-from softmark.sandbox.isolation import Unheard
+from softmark.sandbox.own_machine import Unheard
 from softmark.student import find_work
 from tests.conftest import ROOT
 from tests.support.sandboxes import not_for_ever

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ALLOWED = ("softmark.sandbox.worker", "softmark.sandbox.walls", "softmark.sandbox.wire")
-DATA = {"softmark", "softmark.sandbox", "softmark.records", "softmark.records.limits"}
+DATA = {"softmark", "softmark.sandbox", "softmark.sandbox.environment", "softmark.records", "softmark.records.limits"}
 OPERATORS = """
     additions all_places bounds exchanges families kinds lists_and_texts logarithms operators
     regular_expressions repairs scopes slips statements substitutes
@@ -17,7 +17,7 @@ EDITS = {"softmark.edits", *(f"softmark.edits.{name}" for name in OPERATORS)}
 
 def test_the_worker_loads_no_other_module_of_softmark() -> None:
     """The import contract is static; this is what a process has in its memory, whatever the way of the import."""
-    program = "import sys, softmark.sandbox.worker; print(*sys.modules)"
+    program = "import sys, softmark.sandbox.worker, softmark.sandbox.walls; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     ours = {name for name in loaded.stdout.split() if name.partition(".")[0] == "softmark"}
     assert "softmark.sandbox.worker.calls" in ours

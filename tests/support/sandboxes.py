@@ -19,7 +19,8 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from softmark.records.limits import Allowed, Level, Limits
-from softmark.sandbox.isolation import ForkedSandbox, InChild, InProcess, Sandbox, SpawnedSandbox
+from softmark.sandbox.isolation import ForkedSandbox
+from softmark.sandbox.own_machine import InChild, InProcess, Sandbox, SpawnedSandbox
 from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.walls import environment
 from softmark.sandbox.wire.protocol import Call, Load, Rule

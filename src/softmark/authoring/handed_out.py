@@ -17,7 +17,7 @@ from softmark.intake.model import SubmittedFiles
 from softmark.records.errors import ConfigError
 from softmark.records.result import Outcome, Result
 from softmark.records.verdict import Category
-from softmark.sandbox.isolation import InChild
+from softmark.sandbox.own_machine import InChild
 
 
 def gaps_of_handout(homework: Homework) -> Iterator[tuple[str, str]]:

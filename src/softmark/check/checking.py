@@ -39,7 +39,7 @@ from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Limits
 from softmark.records.result import CaseResult, Outcome, Result, Status, Submission, TestResult
 from softmark.records.verdict import Category, Code, Verdict
-from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.own_machine import Sandbox
 from softmark.verdict.context import current_test
 from softmark.verdict.naming import common_causes
 

@@ -25,7 +25,7 @@ from softmark.intake.model import SubmittedFiles
 from softmark.records.limits import Limits
 from softmark.sandbox import failure_texts
 from softmark.sandbox.failures import GraderFault, StudentFailure
-from softmark.sandbox.isolation import SpawnedSandbox
+from softmark.sandbox.own_machine import SpawnedSandbox
 from softmark.sandbox.wire.protocol import Call, FailedReply
 
 _SLOW = 3

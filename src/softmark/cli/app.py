@@ -10,6 +10,7 @@ import sqlite3
 import sys
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -63,11 +64,26 @@ COMMANDS = {
 """Each command with its module in this room and the first sentence of its help."""
 
 
+_EVERYWHERE = {"check", "pack", "build", "new"}
+_WITH_LOCKS = {"export", "regrade", "adjust"}
+
+
+def _require_system(name: str) -> None:
+    """Raise UsageError if a command cannot work on this system: walls need Linux, a gradebook needs locks of files."""
+    locks = find_spec("fcntl") is not None
+    if name in _EVERYWHERE or (locks and (name in _WITH_LOCKS or sys.platform == "linux")):
+        return
+    raise UsageError(
+        f"softmark {name} works on Linux only (on Windows, in WSL); softmark check and softmark pack work here, too"
+    )
+
+
 class LazyCommand(TyperCommand):
     """A command whose module is imported when it is run or asked for its own help."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Import the command, and let it parse its arguments."""
+        _require_system(str(self.name))
         single = typer.Typer(**_SETTINGS)
         module, _ = COMMANDS[str(self.name)]
         single.command(self.name)(getattr(import_module(f"softmark.cli.{module}"), str(self.name)))

@@ -56,7 +56,7 @@ def main() -> None:
 def _fork_zygotes(number: int) -> list[Zygote | None]:
     """None in place of each where there is no fork."""
     gc.disable()  # to search for garbage among all that importing torch makes, and that stays, would cost 0.1 s
-    from softmark.sandbox.isolation import forking_works
+    from softmark.sandbox.own_machine import forking_works
     from softmark.sandbox.zygote import Zygote
 
     works = forking_works()

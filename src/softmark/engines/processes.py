@@ -25,8 +25,8 @@ from softmark.grading.own_time import Note
 from softmark.records.errors import UsageError
 from softmark.records.limits import Level
 from softmark.records.result import Result, grader_error
+from softmark.sandbox.environment import environment
 from softmark.sandbox.machine import Machine, temporary_directory
-from softmark.sandbox.walls import environment
 
 _PATIENCE = 10.0  # seconds that an engine may take to end when it is told to
 

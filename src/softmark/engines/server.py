@@ -37,8 +37,9 @@ from softmark.records.errors import ConfigError, UsageError
 from softmark.records.limits import Level, Limits
 from softmark.records.result import Submission
 from softmark.sandbox.failures import SandboxLost
-from softmark.sandbox.isolation import Sandbox, examine, highest, open_sandbox
+from softmark.sandbox.isolation import examine, highest, open_sandbox
 from softmark.sandbox.machine import fitting
+from softmark.sandbox.own_machine import Sandbox
 from softmark.sandbox.zygote import Zygote
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from softmark.grading.session import NotLoadable, StudentSession
 from softmark.records.limits import Allowed
 from softmark.sandbox.failures import Disturbed, StudentFailure
-from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.own_machine import Sandbox
 from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.wire.editing import Propose, Proposed, PutEdit
 

@@ -40,7 +40,7 @@ from softmark.records.result import (
 )
 from softmark.records.verdict import Category, Repair, Verdict
 from softmark.sandbox.failures import GraderFault, SandboxLost
-from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.own_machine import Sandbox
 from softmark.sandbox.wire.protocol import UsedDevice
 from softmark.verdict.context import TestContext
 from softmark.verdict.mistakes import Mistake

@@ -27,9 +27,10 @@ from softmark.records.limits import Level, Limits
 from softmark.records.points import shown, total
 from softmark.records.result import CaseResult, Outcome, Result
 from softmark.records.verdict import CodeLine, Verdict
-from softmark.sandbox.isolation import Sandbox, examine, forking_works, open_sandbox
+from softmark.sandbox.environment import environment
+from softmark.sandbox.isolation import examine, open_sandbox
 from softmark.sandbox.machine import fitting, temporary_directory
-from softmark.sandbox.walls import environment
+from softmark.sandbox.own_machine import Sandbox, forking_works
 from softmark.sandbox.zygote import Zygote
 
 

@@ -37,7 +37,7 @@ from softmark.grading.edited_session import EditedSession
 from softmark.grading.session import StudentSession
 from softmark.intake.model import SubmittedFiles
 from softmark.records.verdict import Category, Code, Repair
-from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.own_machine import Sandbox
 from softmark.sandbox.wire.editing import Propose, Proposed, PutEdit
 
 MOST_BYTES = 100_000

@@ -31,7 +31,7 @@ from softmark.records.limits import Level
 from softmark.records.verdict import Category
 from softmark.sandbox import failure_texts
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
-from softmark.sandbox.isolation import Sandbox
+from softmark.sandbox.own_machine import Sandbox
 from softmark.sandbox.student_process import Capture, StudentProcess, packed
 from softmark.sandbox.wire.protocol import Answered, Ask, Call, CallResult, UsedDevice
 from softmark.verdict.callee import Lent, Work

@@ -5,11 +5,13 @@ at every further tick until the code ends, because the code may catch any except
 Python code can be stopped like this: a call of a C library that hangs goes on until it returns. While a debugger is
 active, the time does not count.
 
-Signals come to the main thread only. So in another thread, as on a system without this timer, nothing is limited.
+A system without this timer has a thread in its place, which interrupts the program when the time is up. Only the main
+thread can be interrupted, so in another thread nothing is limited.
 """
 
 from __future__ import annotations
 
+import _thread
 import builtins
 import signal
 import sys
@@ -44,16 +46,25 @@ class Clock:
 
     def tick(self, _number: int, _frame: FrameType | None) -> None:
         """Count the time since the last tick, and stop the call if that was too much."""
+        self.count(is_debugged())
+        self._stop_if_due()
+
+    def count(self, debugged: bool) -> None:
+        """Count the time since the last look, unless a debugger has the program."""
         now = time.process_time(), time.monotonic()
-        if not is_debugged():
+        if not debugged:
             self.cpu += now[0] - self._latest[0]
             self.wall += now[1] - self._latest[1]
         self._latest = now
-        self._stop_if_due()
 
     def interrupt(self, _number: int, _frame: FrameType | None) -> None:
         """Stop the call, because the user wants to."""
         self.interrupted = True
+        self._stop_if_due()
+
+    def watched(self, _number: int, _frame: FrameType | None) -> None:
+        """Stop the call, because its time is up, or else because the user wants to."""
+        self.interrupted |= not self.expired
         self._stop_if_due()
 
     def _stop_if_due(self) -> None:
@@ -72,8 +83,12 @@ def is_debugged() -> bool:
 def limited(cpu_seconds: float, wall_seconds: float) -> Iterator[Clock]:
     """Stop what takes too long inside this block; ask the clock afterwards whether it was stopped."""
     clock = Clock(cpu_seconds, wall_seconds)
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+    if threading.current_thread() is not threading.main_thread():
         yield clock
+        return
+    if not hasattr(signal, "setitimer"):
+        with _watch(clock):
+            yield clock
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGALRM, signal.SIGINT)}
     try:
@@ -89,6 +104,45 @@ def limited(cpu_seconds: float, wall_seconds: float) -> Iterator[Clock]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+
+@contextmanager
+def _watch(clock: Clock) -> Iterator[None]:
+    """Stop what takes too long inside this block where the system has no timer: a thread interrupts this one.
+
+    It does so as Ctrl-C would, so the signal has one handler for both.
+    """
+    ended, watched = threading.Event(), threading.get_ident()
+
+    def watch() -> None:
+        while not ended.wait(_TICK):
+            clock.count(_is_traced(sys._current_frames().get(watched)))
+            if clock.expired and clock.running:
+                _thread.interrupt_main()
+
+    before = signal.getsignal(signal.SIGINT)
+    watcher = threading.Thread(target=watch, daemon=True)
+    try:
+        signal.signal(signal.SIGINT, clock.watched)
+        clock.running = True
+        watcher.start()
+        yield
+    except Stopped:
+        pass
+    finally:
+        clock.running = False
+        ended.set()
+        watcher.join()
+        signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
+
+
+def _is_traced(frame: FrameType | None) -> bool:
+    """Return whether a debugger follows a frame of another thread, or one that has called it."""
+    while frame is not None:
+        if frame.f_trace is not None:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager

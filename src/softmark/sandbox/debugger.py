@@ -1,7 +1,8 @@
-"""Opens Python's debugger in one call of the student's code, at the first line of theirs that the call reaches."""
+"""Opens Python's debugger in one call of the student's code, and notices debuggers that the code itself starts."""
 
 from __future__ import annotations
 
+import bdb
 import os
 import pdb
 import sys
@@ -31,6 +32,22 @@ class _DebuggedWorker(Worker):
             with _stopping(self._scratch):
                 return super()._dispatch(request)
         return super()._dispatch(request)
+
+
+def note_debuggers(note: Callable[[], object]) -> None:
+    """Have every debugger that is derived from `bdb` call `note` when it is made and when it starts."""
+    prepare, reset = bdb.Bdb.__init__, bdb.Bdb.reset
+
+    def prepared(self: bdb.Bdb, *args: Any, **kwargs: Any) -> None:
+        note()
+        prepare(self, *args, **kwargs)
+
+    def started(self: bdb.Bdb) -> None:
+        note()
+        reset(self)
+
+    bdb.Bdb.__init__ = prepared  # type: ignore[method-assign]
+    bdb.Bdb.reset = started  # type: ignore[method-assign]
 
 
 @contextmanager

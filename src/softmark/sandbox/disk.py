@@ -155,11 +155,6 @@ def in_turn() -> Iterator[None]:
         fcntl.lockf(_TURNS, fcntl.LOCK_UN)
 
 
-def mark(directory: Path) -> None:
-    """Date a directory to 1970, so that every later change in it shows. A worker cannot set times."""
-    os.utime(directory, ns=(0, 0))
-
-
 def count(place: int, most_bytes: int) -> Count:
     """Count the files below the directory that the descriptor `place` has open; stop once they are too many."""
     total = entries = folders = 0

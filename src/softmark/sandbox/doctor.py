@@ -16,8 +16,9 @@ from pathlib import Path
 import msgspec
 
 from softmark.records.limits import Level, Limits
-from softmark.sandbox.isolation import LevelCheck, forking_works, highest
+from softmark.sandbox.isolation import LevelCheck, highest
 from softmark.sandbox.machine import Machine, fitting
+from softmark.sandbox.own_machine import forking_works
 from softmark.sandbox.walls import landlock
 from softmark.sandbox.zygote import Zygote
 

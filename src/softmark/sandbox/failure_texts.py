@@ -86,16 +86,20 @@ _OF_DEVICES = (
 
 _OF_DTYPE = re.compile(r"\"\w+\" not implemented for '\w+'", re.ASCII)
 
-_SIGNALS: dict[int, str] = {
-    signal.SIGSEGV: "crashed with a segmentation fault (it touched memory that is not its own)",
-    signal.SIGBUS: "crashed with a bus error (it touched memory that does not exist)",
-    signal.SIGABRT: "was aborted by a failed check inside a C or C++ library",
-    signal.SIGFPE: "crashed with an arithmetic error in compiled code",
-    signal.SIGILL: "crashed on an instruction that this processor does not have",
-    signal.SIGXFSZ: "wrote a larger file than is allowed",
-    signal.SIGXCPU: "used all the processor time it was given",
-    signal.SIGSYS: "made a system call that is not allowed here",
+_BY_SIGNAL = {
+    "SIGSEGV": "crashed with a segmentation fault (it touched memory that is not its own)",
+    "SIGBUS": "crashed with a bus error (it touched memory that does not exist)",
+    "SIGABRT": "was aborted by a failed check inside a C or C++ library",
+    "SIGFPE": "crashed with an arithmetic error in compiled code",
+    "SIGILL": "crashed on an instruction that this processor does not have",
+    "SIGXFSZ": "wrote a larger file than is allowed",
+    "SIGXCPU": "used all the processor time it was given",
+    "SIGSYS": "made a system call that is not allowed here",
 }
+_SIGNALS = {getattr(signal, name): said for name, said in _BY_SIGNAL.items() if hasattr(signal, name)}
+_SIGKILL = 9
+_ACCESS_VIOLATION = 0xC0000005
+"""The exit code of a program that Windows ended because it touched memory that is not its own."""
 
 
 def class_name(raised: Raised) -> str:
@@ -219,10 +223,12 @@ def death(status: int, for_memory: bool | None = None) -> StudentFailure:
     number = status & 0x7F  # the higher bits are one for a core dump, and the exit status
     if number == 0:
         code = status >> 8
+        if code == _ACCESS_VIOLATION:
+            return StudentFailure(Category.CRASH, f"the code {_BY_SIGNAL['SIGSEGV']}")
         return StudentFailure(
             Category.CRASH, f"the code ended the process (exit status {code}) before returning an answer"
         )
-    if number == signal.SIGKILL:
+    if number == _SIGKILL:
         return _killed(for_memory)
     return StudentFailure(Category.CRASH, f"the code {_SIGNALS.get(number, f'was ended by signal {number}')}")
 

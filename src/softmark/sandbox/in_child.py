@@ -30,13 +30,13 @@ from softmark.records.limits import Allowed, Limits
 from softmark.sandbox import failure_texts, procfs, wire
 from softmark.sandbox.clock import no_keyboard
 from softmark.sandbox.debugger import worker
+from softmark.sandbox.ended import Exit
 from softmark.sandbox.prints import Prints, catch
 from softmark.sandbox.process import killed_for_memory
-from softmark.sandbox.student_process import Outgoing, StudentProcess
+from softmark.sandbox.student_process import Outgoing, StudentProcess, name_of_call
 from softmark.sandbox.walls import rlimits
 from softmark.sandbox.walls.seccomp import prctl
 from softmark.sandbox.wire.protocol import Request
-from softmark.sandbox.zygote import Exit
 
 _TICK = 0.05  # seconds between looks at a child that has not answered yet
 _ENDING = 0.5  # seconds that a child may take to end by itself
@@ -54,8 +54,7 @@ class ChildWorker(StudentProcess):
         self._debugged = mmap.mmap(-1, 1)  # shared with the child
         self._oom_kills = procfs.oom_kills()
         self._prints = Prints(limits.output_bytes)
-        self.asked: Request | None = None
-        """The last request."""
+        self._asked: Request | None = None
         self._wire, theirs = socket.socketpair()
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # otherwise the child would print the buffered text again
@@ -78,12 +77,15 @@ class ChildWorker(StudentProcess):
     def printed(self) -> tuple[str, str]:
         return "", ""  # each test takes its own
 
+    def running(self) -> str:
+        return name_of_call(self._asked)
+
     def take_printed(self) -> str:
         return self._prints.take()
 
     def exchange(self, outgoing: Outgoing, allowed: Allowed) -> bytes:
         cpu_start, wall_start = self.cpu_seconds(), time.monotonic()
-        self._busy, self.asked = True, outgoing.request
+        self._busy, self._asked = True, outgoing.request
         self._send(outgoing.frame)
         body = _Body(outgoing)
         while not self._take(body):

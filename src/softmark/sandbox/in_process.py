@@ -17,11 +17,11 @@ from softmark.records.limits import DEFAULTS, Allowed, Limits
 from softmark.sandbox import failure_texts, wire
 from softmark.sandbox.clock import limited, no_keyboard
 from softmark.sandbox.debugger import worker
+from softmark.sandbox.ended import Exit
 from softmark.sandbox.student_process import Outgoing, StudentProcess
 from softmark.sandbox.wire import protocol
 from softmark.sandbox.wire.protocol import Answered, Ask, Call
 from softmark.sandbox.worker import absent, forbidden
-from softmark.sandbox.zygote import Exit
 
 
 class InProcessWorker(StudentProcess):

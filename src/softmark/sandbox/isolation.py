@@ -9,22 +9,18 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from softmark.records.limits import Allowed, Level, Limits
-from softmark.sandbox.clock import is_debugged
+from softmark.sandbox.ended import Exit
 from softmark.sandbox.failures import GraderFault, SandboxLost, StudentFailure
-from softmark.sandbox.in_child import ChildWorker
-from softmark.sandbox.in_process import InProcessWorker
+from softmark.sandbox.own_machine import InProcess, Sandbox, SpawnedSandbox
 from softmark.sandbox.process import ForkedWorker
 from softmark.sandbox.scratch import ScratchRoot
-from softmark.sandbox.spawned import SpawnedWorker
-from softmark.sandbox.student_process import StudentProcess
 from softmark.sandbox.uids import UidLease
-from softmark.sandbox.walls import Walls, environment, landlock, rlimits
-from softmark.sandbox.wire.protocol import Call, SelfTest
+from softmark.sandbox.walls import Walls, landlock, rlimits
+from softmark.sandbox.wire.protocol import SelfTest
 from softmark.sandbox.worker import self_test
-from softmark.sandbox.zygote import Exit, Zygote
+from softmark.sandbox.zygote import Zygote
 
 _SELF_TEST_SECONDS = 10.0
 _CAPABILITIES = {  # what root does for level full: the kernel's number, its name, what it is for
@@ -35,16 +31,6 @@ _CAPABILITIES = {  # what root does for level full: the kernel's number, its nam
     7: ("SETUID", "become another user"),
 }
 _STOPPED_BY = {Level.FULL: self_test.ATTACKS, Level.USER: self_test.ATTACKS, Level.PROCESS: ("daemon",)}
-
-
-class Sandbox(Protocol):
-    """Opens student processes of one level."""
-
-    level: Level
-
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> StudentProcess: ...
-
-    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -98,90 +84,6 @@ class ForkedSandbox:
 
     def _note_end(self, ended: Exit) -> None:
         self.contaminated |= not ended.clean
-
-
-class SpawnedSandbox:
-    """Starts each worker as a program: level `process` on a system without fork."""
-
-    level = Level.PROCESS
-
-    def __init__(self) -> None:
-        self._root = ScratchRoot()
-
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> SpawnedWorker:
-        directory = self._root.make(files, None)
-        return SpawnedWorker(directory, limits, environment(str(directory)))
-
-    def close(self) -> None:
-        self._root.close()
-
-
-class InProcess:
-    """Runs the code in this process: level `none`."""
-
-    level = Level.NONE
-
-    def __init__(self) -> None:
-        self._root = ScratchRoot()
-
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> InProcessWorker | ChildWorker:
-        return InProcessWorker(self._root.make(files, None), limits)
-
-    def close(self) -> None:
-        self._root.close()
-
-
-class InChild(InProcess):
-    """Runs the code in a child of this process, if it can be forked: level `none` on a student's own machine.
-
-    While a debugger follows this process, the code runs here, because a debugger would not follow the child. With
-    `stop_at`, Python's debugger is opened in the call of this number.
-    """
-
-    def __init__(self, stop_at: int | None = None) -> None:
-        super().__init__()
-        self._stop_at = stop_at
-        self._child: ChildWorker | None = None
-
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> InProcessWorker | ChildWorker:
-        if forking_works() and not is_debugged():
-            self._child = ChildWorker(self._root.make(files, None), limits, stop_at=self._stop_at)
-            return self._child
-        return InProcessWorker(self._root.make(files, None), limits, self._stop_at)
-
-    def running(self) -> tuple[str, str]:
-        """Return the name of the function that was called last, and what has been printed since the last test."""
-        if self._child is None:
-            return "", ""
-        asked = self._child.asked
-        named = (asked.method or asked.target) if isinstance(asked, Call) else ""
-        return named if isinstance(named, str) else "", self._child.take_printed()
-
-
-class Unheard:
-    """Level `none` on a student's own machine, for edits of the student's code: what they print is not shown.
-
-    They are in a child of this process, or in a program of its own where there is no fork: nothing of them stays here.
-    """
-
-    level = Level.NONE
-
-    def __init__(self) -> None:
-        self._root = ScratchRoot()
-
-    def open(self, files: Mapping[str, bytes], limits: Limits) -> ChildWorker | SpawnedWorker:
-        directory = self._root.make(files, None)
-        if forking_works():
-            return ChildWorker(directory, limits, heard=False)
-        return SpawnedWorker(directory, limits, environment(str(directory)))
-
-    def close(self) -> None:
-        self._root.close()
-
-
-def forking_works() -> bool:
-    """Return whether a fork server can run here: it needs pidfd, /proc and the child subreaper of Linux."""
-    return hasattr(os, "pidfd_open") and Path("/proc/self/stat").exists()
 
 
 def examine(zygote: Zygote, level: Level) -> LevelCheck:

@@ -6,13 +6,12 @@ catches nothing from then on.
 
 from __future__ import annotations
 
-import bdb
 import io
 import mmap
 import os
 import sys
-from typing import Any
 
+from softmark.sandbox.debugger import note_debuggers
 from softmark.sandbox.student_process import Capture
 
 _CHUNK = 1 << 16
@@ -74,18 +73,7 @@ def catch(pipe: int, debugged: mmap.mmap) -> None:
                 os.dup2(terminal, descriptor)
             sys.stdout, sys.stderr = (stream for stream, _, _ in own)
 
-    prepare, reset = bdb.Bdb.__init__, bdb.Bdb.reset
-
-    def prepared(self: bdb.Bdb, *args: Any, **kwargs: Any) -> None:
-        release()  # before it looks for the streams
-        prepare(self, *args, **kwargs)
-
-    def started(self: bdb.Bdb) -> None:
-        release()
-        reset(self)
-
-    bdb.Bdb.__init__ = prepared  # type: ignore[method-assign]
-    bdb.Bdb.reset = started  # type: ignore[method-assign]
+    note_debuggers(release)
 
 
 def _unbuffered(descriptor: int) -> io.TextIOWrapper:

@@ -29,10 +29,11 @@ from typing import NoReturn
 from softmark.records.limits import Allowed, Limits
 from softmark.sandbox import failure_texts, procfs, scratch, wire
 from softmark.sandbox.disk import Disk, in_turn
+from softmark.sandbox.ended import Exit
 from softmark.sandbox.failures import Disturbed, GraderFault, SandboxLost, StudentFailure
 from softmark.sandbox.student_process import READY, Capture, Outgoing, StudentProcess
 from softmark.sandbox.walls import Walls
-from softmark.sandbox.zygote import Exit, Zygote
+from softmark.sandbox.zygote import Zygote
 
 _TICK = 0.05  # seconds between looks at a worker
 _THOROUGH = 10  # at every tenth look the files are counted, even if nothing hints at new ones

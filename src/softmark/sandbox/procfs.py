@@ -23,8 +23,8 @@ import time
 from dataclasses import dataclass
 from functools import cache
 
-_TICK = 1 / os.sysconf("SC_CLK_TCK")
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+_TICK = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _OF_A_DESCRIPTOR = 300_000  # a socket's buffer, as large as seccomp.py lets it be
 _MEMORY = re.compile(rb"^(?:RssAnon|RssShmem|VmPTE|HugetlbPages):\s+(\d+) kB", re.MULTILINE)
 # Positions after the command name in /proc/<pid>/stat.

@@ -15,23 +15,30 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
+import importlib
 import os
 import secrets
+import shutil
 import signal
 import stat
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from softmark.sandbox.disk import mark
 from softmark.sandbox.machine import temporary_directory
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_CAN_LOCK = find_spec("fcntl") is not None and os.open in os.supports_dir_fd and os.listdir in os.supports_fd
+"""Without it, as on Windows, a directory cannot be opened: it cannot be locked, and is deleted by its name."""
+_DIRECTORY = os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"))
 _PREFIX = "softmark-scratch-"
-_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+_STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
+_LONGEST_RUN = 7 * 86400  # seconds
 _open_roots: list[ScratchRoot] = []
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_NEW_FILE |= sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 
 
 class ScratchRoot:
@@ -69,7 +76,8 @@ class ScratchRoot:
         with _undisturbed():
             if self in _open_roots:
                 remove(self.path)
-                os.close(self._lock)
+                if self._lock is not None:
+                    os.close(self._lock)
                 _open_roots.remove(self)
 
     @property
@@ -89,7 +97,10 @@ def close_open_roots() -> None:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Delay signals that ask this process to stop until the end of this block."""
+    """Delay signals that ask this process to stop until the end of this block, where the system can delay them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
     try:
         yield
@@ -97,9 +108,16 @@ def _undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _made_and_locked() -> tuple[Path, int]:
+def mark(directory: Path) -> None:
+    """Date a directory to 1970, so that every later change in it shows (disk.py). A worker cannot set times."""
+    os.utime(directory, ns=(0, 0))
+
+
+def _made_and_locked() -> tuple[Path, int | None]:
     while True:
         path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=temporary_directory()))
+        if not _CAN_LOCK:
+            return path, None
         lock = _lock(path)
         if lock is not None and path.exists():
             return path, lock
@@ -109,6 +127,9 @@ def _made_and_locked() -> tuple[Path, int]:
 
 def _clear_what_was_left() -> None:
     for path in Path(temporary_directory()).glob(f"{_PREFIX}*"):
+        if not _CAN_LOCK:
+            _remove_if_old(path)
+            continue
         lock = _lock(path)
         if lock is None:
             continue
@@ -120,8 +141,16 @@ def _clear_what_was_left() -> None:
             os.close(lock)
 
 
+def _remove_if_old(path: Path) -> None:
+    """Delete a directory that is older than any run, because nothing else tells that nobody uses it."""
+    with contextlib.suppress(OSError):
+        if path.stat().st_mtime < time.time() - _LONGEST_RUN:
+            _remove_by_name(path)
+
+
 def _lock(path: Path) -> int | None:
     """Lock a directory of this user's. Return None if a living run holds it, it is gone, or it is another user's."""
+    fcntl = importlib.import_module("fcntl")  # not every system has it
     try:
         descriptor = os.open(path, _DIRECTORY)
     except OSError:
@@ -151,6 +180,9 @@ def remove(directory: Path) -> None:
     A nested directory is moved to the top before it is emptied, so a tree of any depth needs two open descriptors and
     no recursion.
     """
+    if not _CAN_LOCK:
+        _remove_by_name(directory)
+        return
     try:
         _open_up(None, os.fsencode(directory))
         top = os.open(directory, _DIRECTORY)
@@ -165,6 +197,17 @@ def remove(directory: Path) -> None:
     finally:
         os.close(top)
     os.rmdir(directory)
+
+
+def _remove_by_name(directory: Path) -> None:
+    """Delete a tree where directories cannot be opened. A file that is closed to its owner is opened up first."""
+
+    def open_up(function: Any, path: str, _error: object) -> None:
+        os.chmod(path, 0o700)
+        function(path)
+
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(directory, onerror=open_up)
 
 
 def _remove_entry(top: int, name: bytes) -> bool:

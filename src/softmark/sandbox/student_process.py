@@ -15,6 +15,7 @@ from typing import overload
 
 from softmark.records.limits import Allowed
 from softmark.sandbox import failure_texts, wire
+from softmark.sandbox.ended import Exit
 from softmark.sandbox.failures import StudentFailure, UnsendableRequest
 from softmark.sandbox.wire import protocol
 from softmark.sandbox.wire.editing import EditPut, Propose, Proposed, PutEdit
@@ -31,7 +32,6 @@ from softmark.sandbox.wire.protocol import (
     SelfTest,
     SelfTestResult,
 )
-from softmark.sandbox.zygote import Exit
 
 _TIMES = 16
 """An answer may have this many times the bytes of the right one, or of the request where the right one is not known."""
@@ -101,6 +101,12 @@ class Outgoing:
         return of_a_test if isinstance(self.request, Call) else allowed.cpu_seconds
 
 
+def name_of_call(request: Request | None) -> str:
+    """Return the name of the function or method that a request calls; empty for any other request."""
+    called = (request.method or request.target) if isinstance(request, Call) else ""
+    return called if isinstance(called, str) else ""
+
+
 READY = Outgoing(None, b"")
 """The first message of a worker: ready, or which wall failed. No request precedes it."""
 
@@ -157,6 +163,10 @@ class StudentProcess(ABC):
     @abstractmethod
     def printed(self) -> tuple[str, str]:
         """Return the beginning and the end of the output so far, to stdout and to stderr."""
+
+    def running(self) -> str:
+        """Return the name of the function that was called last; empty if there is none, or if it is not known."""
+        return ""
 
     def take_printed(self) -> str:
         """Return the output since the last time this was asked, to both streams; empty if it is not caught by tests."""

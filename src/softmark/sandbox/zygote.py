@@ -42,13 +42,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from softmark.records.limits import Limits
 from softmark.sandbox import leftovers, procfs, worker
+from softmark.sandbox.ended import Exit
 from softmark.sandbox.failures import GraderFault, SandboxLost
 from softmark.sandbox.leftovers import Owner
 from softmark.sandbox.walls import Walls, prepare
@@ -63,16 +63,6 @@ PATIENCE = 20.0
 _BLOCK = 512  # bytes, the unit of ru_oublock
 _ANSWER = 2 * PATIENCE  # seconds that the zygote may take for one request
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
-
-
-@dataclass(frozen=True)
-class Exit:
-    """The end of a worker, as the kernel told the zygote."""
-
-    status: int
-    cpu_seconds: float
-    leftovers: int
-    clean: bool
 
 
 class Zygote:

@@ -18,10 +18,9 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Literal, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TextIO
 
 from softmark.sandbox import wire
-from softmark.sandbox.walls import WallError, Walls, raise_walls
 from softmark.sandbox.wire.editing import Propose, PutEdit
 from softmark.sandbox.wire.protocol import (
     Answered,
@@ -52,6 +51,9 @@ from softmark.sandbox.worker import (
     self_test,
 )
 from softmark.sandbox.worker.stand_ins import StandIns
+
+if TYPE_CHECKING:
+    from softmark.sandbox.walls import Walls
 
 # Modules that homework uses. They are imported before the fork: nobody's clock pays for the import, and it works even
 # where a worker's own user cannot read the interpreter's directory.
@@ -90,6 +92,8 @@ def streams() -> dict[str, TextIO]:
 
 def run(walls: Walls, parent: int, wire_fd: int, out: int, err: int) -> NoReturn:
     """Run a freshly forked worker until its wire ends."""
+    from softmark.sandbox.walls import WallError, raise_walls  # only where there are walls can it be imported
+
     try:
         _redirect(out, err)
         try:
