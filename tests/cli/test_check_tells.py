@@ -91,9 +91,11 @@ class TestCall:
             assert "lstm_gates.py(" in terminal.until("forward()").rpartition("q: end")[2]
 
     def test_nothing_to_step_through(self, folder: Path) -> None:
-        """Where all tests pass, that is said."""
+        """Where all tests pass, or a function is not there, that is said."""
         (folder / FILE).write_text(SOLUTION)
-        assert "No call of your code has failed" in check(folder, "--debug")
+        assert "No call has failed in your code" in check(folder, "--debug")
+        (folder / FILE).write_text(f"{SOLUTION}\n\ndel scores\n")
+        assert "No call has failed in your code" in check(folder, "--part", "3", "--debug")
 
     def test_debugger_needs_the_terminal(self, folder: Path) -> None:
         """--watch and --json have another use for it."""

@@ -16,7 +16,7 @@ from rich.console import Console
 from softmark import student
 from softmark.check import watching
 from softmark.cli.conventions import FAULT, FINDINGS, INTERRUPTED, USAGE, stdout_kept_clean
-from softmark.feedback.checked import Occasion, call_in_words
+from softmark.feedback.checked import Occasion, call_in_words, failed_call
 from softmark.feedback.escape import log_safe, message
 from softmark.feedback.terminal import show_checked
 from softmark.intake.places import Unreadable
@@ -136,10 +136,10 @@ def _debug(work: OwnWork, part: str | None) -> int:
     """Check once, print the result, and open the debugger in the first failed call."""
     result = work.check(part, repairs=False)
     show_checked(result, Console(), work.occasion(result))
-    failed = ((test, case) for test in result.tests for case in test.cases if case.outcome is Outcome.FAILED)
-    test, case = next(((test, case) for test, case in failed if case.call is not None), (None, None))
+    failed = ((test, failed_call(test)) for test in result.tests)
+    test, case = next(((test, case) for test, case in failed if case is not None), (None, None))
     if test is None or case is None or case.call is None:
-        typer.echo("  No call of your code has failed, so there is nothing to go through.\n")
+        typer.echo("  No call has failed in your code, so there is nothing to step through.\n")
         return _code(result)
     typer.echo(f"  {test.number}  {message(call_in_words(case.call))}{_DEBUGGER}")
     work.debug(test, case)

@@ -15,12 +15,12 @@ from softmark.feedback.feedback import Audience, Block, Feedback, PartLine, Sect
 from softmark.feedback.matrices import in_digits
 from softmark.feedback.picture import marked
 from softmark.records.points import shown
-from softmark.records.result import FailedCall, Outcome, Result, TestResult
+from softmark.records.result import CaseResult, FailedCall, Outcome, Result, TestResult
 from softmark.records.verdict import Category, Code, Lines, Picture
 
 _MOST_PRINTED = 12
 _WIDEST_PRINTED = 200
-_UNCALLED = (Code.NOT_DEFINED, Code.NOT_WRITTEN, Code.FOLLOWS, Code.WRONG_ARGUMENTS)
+_UNCALLED = (Code.NOT_DEFINED, Code.NOT_WRITTEN, Code.WRONG_ARGUMENTS)
 """Codes of failures that the inputs of a call do not explain."""
 
 
@@ -136,13 +136,18 @@ def _stopped(test: TestResult) -> Iterator[Sentence]:
 
 def _call(test: TestResult, command: str) -> Iterator[Sentence]:
     """Yield the call behind a failure, and the command that opens the debugger in it."""
-    failed = [case for case in test.cases if case.outcome is Outcome.FAILED and case.call and case.verdicts]
-    case = next((case for case in failed if case.verdicts[0].code not in _UNCALLED), None)
+    case = failed_call(test)
     if case is None or case.call is None or case.verdicts[0].category is Category.FORBIDDEN:
         return
     yield Sentence(Tone.WHERE, message(call_in_words(case.call)), lead="Called")
     if command:
         yield Sentence(Tone.WHERE, command, lead="Step through it")
+
+
+def failed_call(test: TestResult) -> CaseResult | None:
+    """Return the first failed case with a call that has reached the student's code; None if there is none."""
+    failed = [case for case in test.cases if case.outcome is Outcome.FAILED and case.call and case.verdicts]
+    return next((case for case in failed if case.verdicts[0].code not in _UNCALLED), None)
 
 
 def call_in_words(call: FailedCall) -> str:
