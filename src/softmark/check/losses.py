@@ -12,7 +12,7 @@ from softmark.check.at_import import work_at_import
 from softmark.check.forbidden_uses import forbidden_uses
 from softmark.check.missing_imports import of_files
 from softmark.check.own_code import OwnCode
-from softmark.check.part_states import PartState, State, part_state
+from softmark.check.part_states import PartProgress, PartState, part_state
 from softmark.course.homework import Homework
 from softmark.engines.protocol import EngineError
 from softmark.grading.advice import MAIN_GUARD
@@ -37,14 +37,14 @@ _AT_IMPORT = "{} run whenever the file is loaded, for grading, too"
 
 @dataclass(frozen=True)
 class Losses:
-    """How far the parts are, and what was found."""
+    """The states of the parts, and what was found."""
 
     parts: tuple[PartState, ...] = ()
     """Empty if the work cannot be read far enough to tell."""
     findings: tuple[str, ...] = ()
-    """What will cost marks, apart from parts that are not done."""
+    """Sentences about everything that will cost marks, but for parts that are not done."""
     remarks: tuple[str, ...] = ()
-    """What costs no marks, and is worth knowing."""
+    """Sentences about things that cost no marks and are worth knowing."""
 
 
 def losses(homework: Homework, handed: SubmittedFiles, beside: Sequence[str]) -> Losses:
@@ -54,7 +54,7 @@ def losses(homework: Homework, handed: SubmittedFiles, beside: Sequence[str]) ->
     code = OwnCode(handed)
     written = frozenset(name for name in homework.wanted if code.definition(name) is not None)
     parts = tuple(part_state(part, code, written, str) for part in homework.parts)
-    if all(part.state is State.NOT_DONE and not part.why for part in parts):
+    if all(part.state is PartProgress.NOT_DONE and not part.why for part in parts):
         return Losses(parts, ("it is the starter as it was handed out: nothing of it is written yet",))
     judged = _Judged(homework, handed, code)
     return judged.loaded(written, beside)

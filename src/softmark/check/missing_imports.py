@@ -43,7 +43,7 @@ class Foreign:
 
 
 @dataclass
-class _OwnCode:
+class _Defined:
     """A definition of the student's own: the names that it uses, and the libraries that it imports inside, by line."""
 
     file: str
@@ -160,14 +160,14 @@ def _run(node: ast.AST) -> Iterator[ast.AST]:
         unseen += reversed(children)
 
 
-def _definitions(trees: list[tuple[str, ast.Module]]) -> dict[str, _OwnCode]:
+def _definitions(trees: list[tuple[str, ast.Module]]) -> dict[str, _Defined]:
     """Return each function, class and variable outside of all functions, by name; the last of a name counts."""
-    own: dict[str, _OwnCode] = {}
+    own: dict[str, _Defined] = {}
     for file, tree in reversed(trees):
         for node in tree.body:
             for name in _set_by(node):
                 uses = {part.id for part in _run(node) if isinstance(part, ast.Name)}
-                own[name] = _OwnCode(file, node.lineno, uses, {library: line for library, _, line in _imports(node)})
+                own[name] = _Defined(file, node.lineno, uses, {library: line for library, _, line in _imports(node)})
     return own
 
 
@@ -179,7 +179,7 @@ def _set_by(node: ast.stmt) -> list[str]:
     return []
 
 
-def _reached(user: str, own: Mapping[str, _OwnCode]) -> tuple[set[str], list[tuple[str, str, int]]]:
+def _reached(user: str, own: Mapping[str, _Defined]) -> tuple[set[str], list[tuple[str, str, int]]]:
     """Return all names that a function needs, directly or through others, and the imports inside them."""
     reached, unseen = set(), [user]
     while unseen:

@@ -14,8 +14,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CALLED_FIRST = ("__init__", "forward", "__call__")
 
 
-class State(StrEnum):
-    """How far a part is."""
+class PartProgress(StrEnum):
+    """Says whether a part is done, not done yet, or missing."""
 
     DONE = "done"
     NOT_DONE = "not done yet"
@@ -24,11 +24,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class PartState:
-    """How far a part is, with a sentence if there is more to say."""
+    """A part, its progress, and a sentence if there is more to say."""
 
     number: str
     title: str
-    state: State
+    state: PartProgress
     why: str = ""
 
 
@@ -39,34 +39,34 @@ def part_state(part: Part, code: OwnCode, there: Collection[str], why_missing: C
     it does not define.
     """
     states = {name: _state(name, code, there) for name in part.functions}
-    missing = [name for name, state in states.items() if state is State.MISSING]
+    missing = [name for name, state in states.items() if state is PartProgress.MISSING]
     if missing:
         why = "; ".join(why_missing(name) for name in missing)
-        return PartState(part.number, part.title, State.MISSING, why)
-    open_ones = [name for name, state in states.items() if state is State.NOT_DONE]
+        return PartState(part.number, part.title, PartProgress.MISSING, why)
+    open_ones = [name for name, state in states.items() if state is PartProgress.NOT_DONE]
     if not open_ones:
-        return PartState(part.number, part.title, State.DONE)
+        return PartState(part.number, part.title, PartProgress.DONE)
     some = len(open_ones) < len(states)
     verb = "is" if len(open_ones) == 1 else "are"
     why = f"{' and '.join(open_ones)} {verb} not done yet" if some else ""
-    return PartState(part.number, part.title, State.NOT_DONE, why)
+    return PartState(part.number, part.title, PartProgress.NOT_DONE, why)
 
 
-def _state(name: str, code: OwnCode, there: Collection[str]) -> State:
+def _state(name: str, code: OwnCode, there: Collection[str]) -> PartProgress:
     root, _, method = name.partition(".")
     if root not in there:
-        return State.MISSING
+        return PartProgress.MISSING
     node = code.definition(root)
     if isinstance(node, _FUNCTIONS):
-        return State.NOT_DONE if _is_unwritten(node) else State.DONE
+        return PartProgress.NOT_DONE if _is_unwritten(node) else PartProgress.DONE
     if not isinstance(node, ast.ClassDef):
-        return State.DONE  # an alias, or made by another function
+        return PartProgress.DONE  # an alias, or made by another function
     methods = {inner.name: inner for inner in node.body if isinstance(inner, _FUNCTIONS)}
     if method and method not in methods:
-        return State.DONE if _inherits_own(node, code) else State.MISSING
+        return PartProgress.DONE if _inherits_own(node, code) else PartProgress.MISSING
     own = [method] if method else list(methods)
     unwritten = any(_is_unwritten(methods[one], strict=one not in (method, *_CALLED_FIRST)) for one in own)
-    return State.NOT_DONE if unwritten else State.DONE
+    return PartProgress.NOT_DONE if unwritten else PartProgress.DONE
 
 
 def _inherits_own(node: ast.ClassDef, code: OwnCode) -> bool:

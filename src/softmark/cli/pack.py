@@ -14,13 +14,17 @@ from rich.text import Text
 
 from softmark import student
 from softmark.check.packing import Pack
-from softmark.check.part_states import PartState, State
+from softmark.check.part_states import PartProgress, PartState
 from softmark.cli.conventions import FINDINGS
 from softmark.feedback.escape import log_safe, plain
 from softmark.feedback.terminal import SIGNS, WIDEST
 from softmark.records.result import Outcome
 
-_SIGNS = {State.DONE: Outcome.PASSED, State.NOT_DONE: Outcome.NOT_RUN, State.MISSING: Outcome.FAILED}
+_SIGNS = {
+    PartProgress.DONE: Outcome.PASSED,
+    PartProgress.NOT_DONE: Outcome.NOT_RUN,
+    PartProgress.MISSING: Outcome.FAILED,
+}
 _KB = 1000
 
 
@@ -80,8 +84,8 @@ def _table(parts: tuple[PartState, ...], *, ascii_only: bool) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for part in parts:
         sign, ascii_sign, style = SIGNS[_SIGNS[part.state]]
-        state = part.why if part.state is not State.DONE and part.why else str(part.state)
-        if part.state is State.MISSING:
+        state = part.why if part.state is not PartProgress.DONE and part.why else str(part.state)
+        if part.state is PartProgress.MISSING:
             state = f"missing: {state}"
         table.add_row(Text(ascii_sign if ascii_only else sign, style), part.number, _text(part.title), _text(state))
     return table
@@ -92,7 +96,7 @@ def _closing(made: Pack) -> Iterator[str]:
     names = f" with {', '.join(made.files)}" if made.path.suffix == ".zip" else ""
     size = f"{made.size / _KB:.0f} kB" if made.size >= _KB else f"{made.size} bytes"
     yield f"{made.path} is made ({size}){names}."
-    unfinished = sum(part.state is not State.DONE for part in made.losses.parts)
+    unfinished = sum(part.state is not PartProgress.DONE for part in made.losses.parts)
     if unfinished:
         yield f"{unfinished} of {len(made.losses.parts)} parts {'is' if unfinished == 1 else 'are'} not done."
     elif not made.costs_marks:
