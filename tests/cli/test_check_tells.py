@@ -186,7 +186,7 @@ class TestEnd:
         (folder / FILE).write_text(SOLUTION)
         said = check(folder)
         assert "All public tests pass. The hidden tests ask for nothing that is not in the handout" in said
-        assert said.endswith(f"To hand in: {FILE}")
+        assert f"To hand in: {FILE}; softmark pack makes the file to upload" in said
         assert "To hand in" not in check(folder, "--part", "3")
 
     def test_points(self, folder: Path) -> None:

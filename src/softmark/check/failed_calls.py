@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from softmark.records.result import FailedCall
+from softmark.records.verdict import FailedCall
 from softmark.verdict.callee import Lent
 from softmark.verdict.context import MadeCall
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from softmark.check.companions import companions_of
 from softmark.check.losses import Losses, losses
-from softmark.check.part_states import PartProgress, PartState
+from softmark.check.part_states import PartState
 from softmark.check.public_tests import EXAMPLES
 from softmark.course.homework import Homework
 from softmark.feedback.safe_files import replacement, writable
@@ -51,7 +51,7 @@ class Pack:
     @property
     def costs_marks(self) -> bool:
         """Return whether anything will cost marks."""
-        return bool(self.losses.findings) or any(part.state is not PartProgress.DONE for part in self.parts)
+        return bool(self.losses.findings) or any(not part.is_done for part in self.parts)
 
 
 def make_pack(homework: Homework, file: Path, content: bytes, output: Path | None, notes: tuple[str, ...] = ()) -> Pack:

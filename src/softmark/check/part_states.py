@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from softmark.check.own_code import OwnCode
 from softmark.course.homework import Part
+from softmark.records.result import Outcome
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CALLED_FIRST = ("__init__", "forward", "__call__")
@@ -22,6 +23,13 @@ class PartProgress(StrEnum):
     MISSING = "missing"
 
 
+_OUTCOMES = {
+    PartProgress.DONE: Outcome.PASSED,
+    PartProgress.NOT_DONE: Outcome.NOT_RUN,
+    PartProgress.MISSING: Outcome.FAILED,
+}
+
+
 @dataclass(frozen=True)
 class PartState:
     """A part, its progress, and a sentence if there is more to say."""
@@ -30,6 +38,22 @@ class PartState:
     title: str
     state: PartProgress
     why: str = ""
+
+    @property
+    def is_done(self) -> bool:
+        return self.state is PartProgress.DONE
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the outcome of a test whose sign fits the progress."""
+        return _OUTCOMES[self.state]
+
+    @property
+    def words(self) -> str:
+        """Return the progress in words, with the reason if there is one."""
+        if self.is_done or not self.why:
+            return str(self.state)
+        return f"missing: {self.why}" if self.state is PartProgress.MISSING else self.why
 
 
 def part_state(part: Part, code: OwnCode, there: Collection[str], why_missing: Callable[[str], str]) -> PartState:

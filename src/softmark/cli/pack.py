@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console, RenderableType
@@ -13,18 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from softmark import student
-from softmark.check.packing import Pack
-from softmark.check.part_states import PartProgress, PartState
 from softmark.cli.conventions import FINDINGS
 from softmark.feedback.escape import log_safe, plain
 from softmark.feedback.terminal import SIGNS, WIDEST
-from softmark.records.result import Outcome
 
-_SIGNS = {
-    PartProgress.DONE: Outcome.PASSED,
-    PartProgress.NOT_DONE: Outcome.NOT_RUN,
-    PartProgress.MISSING: Outcome.FAILED,
-}
+if TYPE_CHECKING:
+    from softmark.check.packing import Pack
+    from softmark.check.part_states import PartState
+
 _KB = 1000
 
 
@@ -83,11 +79,10 @@ def _show(made: Pack, console: Console) -> None:
 def _table(parts: tuple[PartState, ...], *, ascii_only: bool) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for part in parts:
-        sign, ascii_sign, style = SIGNS[_SIGNS[part.state]]
-        state = part.why if part.state is not PartProgress.DONE and part.why else str(part.state)
-        if part.state is PartProgress.MISSING:
-            state = f"missing: {state}"
-        table.add_row(Text(ascii_sign if ascii_only else sign, style), part.number, _text(part.title), _text(state))
+        sign, ascii_sign, style = SIGNS[part.outcome]
+        table.add_row(
+            Text(ascii_sign if ascii_only else sign, style), part.number, _text(part.title), _text(part.words)
+        )
     return table
 
 
@@ -96,7 +91,7 @@ def _closing(made: Pack) -> Iterator[str]:
     names = f" with {', '.join(made.files)}" if made.path.suffix == ".zip" else ""
     size = f"{made.size / _KB:.0f} kB" if made.size >= _KB else f"{made.size} bytes"
     yield f"{made.path} is made ({size}){names}."
-    unfinished = sum(part.state is not PartProgress.DONE for part in made.losses.parts)
+    unfinished = sum(not part.is_done for part in made.losses.parts)
     if unfinished:
         yield f"{unfinished} of {len(made.losses.parts)} parts {'is' if unfinished == 1 else 'are'} not done."
     elif not made.costs_marks:

@@ -15,8 +15,8 @@ from softmark.feedback.feedback import Audience, Block, Feedback, PartLine, Sect
 from softmark.feedback.matrices import in_digits
 from softmark.feedback.picture import marked
 from softmark.records.points import shown
-from softmark.records.result import CaseResult, FailedCall, Outcome, Result, TestResult
-from softmark.records.verdict import Category, Code, Lines, Picture
+from softmark.records.result import CaseResult, Outcome, Result, TestResult
+from softmark.records.verdict import Category, Code, FailedCall, Lines, Picture
 
 _MOST_PRINTED = 12
 _WIDEST_PRINTED = 200
@@ -181,7 +181,8 @@ def closing(feedback: Feedback, result: Result, occasion: Occasion) -> Iterator[
     if done and occasion.hand_in and not result.notes:
         said = "All public tests pass. The hidden tests ask for nothing that is not in the handout, but they look in "
         yield Sentence(Tone.FACT, f"{said}more places: other inputs and sizes, edge cases, large values.")
-        yield Sentence(Tone.FACT, occasion.hand_in, lead="To hand in")
+        pack = "softmark pack makes the file to upload, and says before whether anything will cost marks"
+        yield Sentence(Tone.FACT, f"{occasion.hand_in}; {pack}", lead="To hand in")
     if occasion.at:
         yield Sentence(Tone.WHERE, f"checked at {occasion.at}; it is checked again when you save (Ctrl-C ends this)")
 

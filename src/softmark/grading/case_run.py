@@ -26,8 +26,8 @@ import pytest
 from softmark.course.testspecs import TestSpec, case_id
 from softmark.grading.setters import CapturedSetters, SetterError
 from softmark.records.points import FULL, share_of_case
-from softmark.records.result import CaseResult, FailedCall, Outcome
-from softmark.records.verdict import LONGEST_TEXT, Category, Cause, Failed, Verdict
+from softmark.records.result import CaseResult, Outcome
+from softmark.records.verdict import LONGEST_TEXT, Category, Cause, Failed, FailedCall, Verdict
 from softmark.sandbox.failures import GraderFault, UnsendableRequest
 from softmark.verdict.context import TestContext
 from softmark.verdict.mistakes import Registry

@@ -14,7 +14,7 @@ import msgspec
 
 from softmark.records.points import shown, total
 from softmark.records.record import Record
-from softmark.records.verdict import Category, CodeLine, Listing, Repair, Verdict
+from softmark.records.verdict import Category, CodeLine, FailedCall, Listing, Repair, Verdict
 
 SCHEMA = 1
 
@@ -36,18 +36,6 @@ class Outcome(StrEnum):
     FAILED = "failed"
     NOT_RUN = "not_run"
     GRADER_ERROR = "grader_error"
-
-
-class FailedCall(Record, frozen=True):
-    """The call behind a failure of a public test, for the student who wants to make it again."""
-
-    function: str
-    takes: tuple[str, ...]
-    """The names of the arguments that were given."""
-    given: tuple[str, ...]
-    """The arguments in short; of a large tensor its shape and dtype."""
-    id: int
-    """The number of the call, which is the same whenever its test is run."""
 
 
 class CaseResult(Record, frozen=True):

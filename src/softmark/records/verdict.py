@@ -224,3 +224,15 @@ class Failed(AssertionError):
     def saying(self, fact: str) -> Failed:
         """Return this failure in other words. A test raises it where it knows more than the check that failed."""
         return Failed(msgspec.structs.replace(self.verdict, fact=fact))
+
+
+class FailedCall(Record, frozen=True):
+    """The call behind a failure of a public test, for the student who wants to make it again."""
+
+    function: str
+    takes: tuple[str, ...]
+    """The names of the arguments that were given."""
+    given: tuple[str, ...]
+    """The arguments in short; of a large tensor its shape and dtype."""
+    id: int
+    """The number of the call, which is the same whenever its test is run."""
