@@ -1,4 +1,4 @@
-"""What a release gives away: nothing of the course's own homeworks, and whatever is planted is found."""
+"""A release gives away nothing of the course's own homeworks, and whatever is planted is found."""
 
 from __future__ import annotations
 

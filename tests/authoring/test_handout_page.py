@@ -72,7 +72,7 @@ class TestOfTheCourse:
 
 
 class TestPage:
-    """What `page` makes of a text."""
+    """`page` makes HTML of a text."""
 
     def test_sections_can_be_reached(self) -> None:
         """Below the title is a list of them."""

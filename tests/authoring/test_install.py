@@ -91,7 +91,7 @@ class TestFromTheHandout:
 
 
 class TestPyTorch:
-    """What becomes of torch where it is missing, and where it is too old."""
+    """Torch is installed where it is missing, and refused where it is too old."""
 
     def without(self, place: Path) -> FreshPython:
         return FreshPython.made(place / "venv", "torch", "functorch")
@@ -153,7 +153,7 @@ class TestWhatCannotWork:
     """One sentence, and nothing is changed."""
 
     def test_no_network(self, folder: Path, tmp_path: Path) -> None:
-        """What pip says is shown, and what to do."""
+        """Pip's own words are shown, and what to do."""
         done = FreshPython.made(tmp_path / "venv", "torch", "functorch")("python", "install.py", cwd=folder)
         assert done.returncode == 1
         assert "No matching distribution found for uv" in done.stdout

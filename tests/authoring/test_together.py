@@ -69,7 +69,7 @@ class TestPlanted:
 
 
 class TestFound:
-    """What `softmark verify` says of such submissions."""
+    """`softmark verify` says of such submissions what it says of each entry."""
 
     def test_nothing(self, tmp_path: Path) -> None:
         """Each right solution counts, though they were graded together."""

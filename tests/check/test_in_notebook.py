@@ -70,7 +70,7 @@ class Elements(HTMLParser):
 
 
 class TestJupyter:
-    """What a cell of Jupyter shows."""
+    """A cell of Jupyter shows the result."""
 
     @pytest.mark.parametrize("cell", ["%check scores", "%check 3", "softmark.check(scores)", "softmark.check(3)"])
     def test_failing(self, kernel: Kernel, cell: str) -> None:
@@ -123,7 +123,7 @@ class TestJupyter:
         assert page.count("figure", tabindex="0") == 1
 
     def test_has_no_script_and_escapes(self, kernel: Kernel) -> None:
-        """What a student's exception says is text, whatever it looks like."""
+        """The words of a student's exception are text, whatever they look like."""
         hostile = "</td><script>alert(1)</script><img src=x onerror=alert(1)>"
         kernel.run(f"def attend(h, X):\n    raise ValueError({hostile!r})")
         page = Elements(kernel.run("%check attend").html)

@@ -25,12 +25,6 @@ SOLUTION = (ROOT / "reference" / FILE).read_text()
 UNSCALED = SOLUTION.replace("return S / math.sqrt(d_k)", "return S")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A homework's folder as a student gets it, far from the course."""
-    return Path(shutil.copytree(ROOT / "assignments/attention_scores", tmp_path / "homework"))
-
-
 def check(place: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     return softmark(place, "check", *map(str, words))
 

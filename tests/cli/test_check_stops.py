@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,6 @@ STARTS = "import subprocess\nsubprocess.Popen(['sleep', '300'], start_new_sessio
 CATCHES = "while True:\n        try:\n            while True: pass\n        except Exception: pass\n"
 IN_C = "import itertools\n    sum(itertools.count())\n"
 STUBBORN = "while True:\n        try:\n            while True: pass\n        except BaseException: pass\n"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A homework's folder as a student gets it."""
-    return Path(shutil.copytree(ROOT / "assignments/attention_scores", tmp_path / "homework"))
 
 
 def typed(folder: Path, code: str, *keys: tuple[str, str], words: Sequence[str] = ()) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""What `softmark check` tells beside the failures: the call, the prints, the points, and what has changed."""
+"""`softmark check` tells more than the failures: the call, the prints, the points, and what has changed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,6 @@ from tests.support.warm_program import softmark
 FILE = "attention_scores.py"
 SOLUTION = (ROOT / "reference" / FILE).read_text()
 UNSCALED = SOLUTION.replace("return S / math.sqrt(d_k)", "return S")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A homework's folder as a student gets it."""
-    return Path(shutil.copytree(ROOT / "assignments/attention_scores", tmp_path / "homework"))
 
 
 def check(place: Path, *words: str) -> str:
@@ -105,7 +99,7 @@ class TestCall:
 
 
 class TestPrints:
-    """What the code prints."""
+    """Prints of the code are shown where they belong."""
 
     def test_under_its_test(self, folder: Path) -> None:
         """Prints and warnings of a failed test stand with it; those of passing tests with their part."""
@@ -146,7 +140,7 @@ class TestPrints:
 
 
 class TestChanges:
-    """What has changed since the last check."""
+    """Changes since the last check are told."""
 
     def test_is_told(self, folder: Path) -> None:
         """Which parts pass now, which fail, and how many tests of a part; nothing where all is as it was."""

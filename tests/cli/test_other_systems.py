@@ -122,7 +122,7 @@ def test_prints_are_seen(folder: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 class TestStops:
-    """What does not answer ends."""
+    """Code that does not answer is ended."""
 
     def test_check(self, folder: Path, kind: str) -> None:
         """Only the time on the clock is known of another program."""

@@ -63,7 +63,7 @@ def as_notebook(source: str) -> str:
 
 
 class TestGraded:
-    """What is packed without a finding, grading takes at full marks."""
+    """A pack without a finding has full marks in grading."""
 
     def test_file(self, folder: Path) -> None:
         done = packed(folder, SOLUTION)
@@ -116,7 +116,7 @@ class TestGraded:
 
     @pytest.mark.parametrize("sample", ["syntax_error", "reads_files"])
     def test_refused(self, folder: Path, sample: str) -> None:
-        """What grading says of a file that it cannot load, pack has said before."""
+        """Pack says of a file that cannot be loaded what grading will say."""
         done = packed(folder, (ROOT / f"samples/attention_scores/{sample}.py").read_text())
         said = grade(folder / "handin" / FILE)
         if reason := re.search(r"attention_scores\.py could not be loaded: [^(:]+", said):
@@ -149,7 +149,7 @@ def _einops(source: str) -> str:
 
 
 class TestFindings:
-    """What will cost marks is said, and the exit code is 1."""
+    """Pack says what will cost marks, and the exit code is 1."""
 
     @pytest.mark.parametrize(
         ("change", "said"),
@@ -198,7 +198,7 @@ class TestFindings:
         assert "Nothing was found" not in done.stdout
 
     def test_slow(self, folder: Path) -> None:
-        """What takes long here may take too long on a slower machine."""
+        """A load that takes long here may take too long on a slower machine."""
         handout = folder / "examples.json"
         handout.write_text(json.dumps({**json.loads(handout.read_text()), "limits": {"import_seconds": 3.0}}))
         busy = "import time\nwhile time.process_time() < start + 1.5:\n    pass\n"
@@ -251,7 +251,7 @@ class TestFindings:
 
 
 class TestRemarks:
-    """What costs no marks is said apart, and the exit code is 0."""
+    """Pack says apart what costs no marks, and the exit code is 0."""
 
     def test_work_at_import(self, folder: Path) -> None:
         """Prints, and calls of the file's own functions; not what stands under `__main__`, and no settings."""

@@ -9,20 +9,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import stat
 import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping
 from importlib.metadata import distribution
-from io import BytesIO
 from pathlib import Path
 
+from softmark.feedback.fixed_zip import zipped
 from softmark.records.errors import UsageError
 
-EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in the wheel and in the bundle: the earliest that a zip can hold."""
 _EPOCH_SECONDS = "315532800"
 _SCRIPTS = {"setup.sh": "docker/setup.sh", "run_autograder": "docker/run_autograder"}
 _OTHERS = {"constraints.txt": "constraints.txt"}
@@ -51,16 +48,8 @@ def wheel() -> tuple[str, bytes]:
 
 
 def archived(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
-    """Return a zip of the files that is the same whenever and wherever it is made."""
-    packed = BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(files.items()):
-            entry = zipfile.ZipInfo(name, EPOCH)
-            entry.create_system = 3  # Unix, wherever this runs: so the rights below are read as rights
-            entry.external_attr = (stat.S_IFREG | (0o755 if name in executable else 0o644)) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content)
-    return packed.getvalue()
+    """Return a compressed zip of the files, sorted by name, that is the same whenever it is made."""
+    return zipped(dict(sorted(files.items())), executable, zipfile.ZIP_DEFLATED)
 
 
 def _checkout() -> Path | None:

@@ -6,9 +6,7 @@ of its own. So what is said here is what grading would say. No test is run: `sof
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from softmark.check.losses import Losses, losses
 from softmark.check.part_states import PartState
 from softmark.check.public_tests import EXAMPLES
 from softmark.course.homework import Homework
+from softmark.feedback.fixed_zip import zipped
 from softmark.feedback.safe_files import replacement, writable
 from softmark.grading.job import read_job
 from softmark.intake.choose import Pieces
@@ -28,9 +27,6 @@ from softmark.records.errors import UsageError
 from softmark.records.result import Submission
 
 FOLDER = "handin"
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in a zip: the same work makes the same bytes."""
-_UNIX = 3
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ def make_pack(homework: Homework, file: Path, content: bytes, output: Path | Non
     beside = companions_of(main, content, file.parent, file)
     target = _target(output, main, zipped=bool(beside))
     files = {main: content, **beside}
-    data = _zipped(files) if target.suffix == ".zip" else content
+    data = zipped(files) if target.suffix == ".zip" else content
     _write(target, data)
     if file.name != main:
         notes = (*notes, f"{file.name} is packed as {main}, the name that is asked for")
@@ -83,17 +79,6 @@ def _target(output: Path | None, main: str, *, zipped: bool) -> Path:
     if place.suffix in (".py", ".ipynb") and not place.is_dir():
         raise UsageError(f"-o names a folder, or a zip to be made: {main} must keep its name")
     return place / (f"{Path(main).stem}.zip" if zipped else main)
-
-
-def _zipped(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip of the files: the same bytes whenever and wherever it is made."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in files.items():
-            entry = zipfile.ZipInfo(name, _LONG_AGO)
-            entry.create_system, entry.external_attr = _UNIX, 0o100644 << 16
-            archive.writestr(entry, content)
-    return made.getvalue()
 
 
 def _write(target: Path, data: bytes) -> None:

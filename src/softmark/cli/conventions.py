@@ -7,6 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 FINDINGS = 1
 """The command did its work, and somebody must look at what was found. To grade a bad submission is a success (0)."""
@@ -16,6 +20,16 @@ FAULT = 3
 """The grader itself failed."""
 INTERRUPTED, TERMINATED = 130, 143
 """The command ended by Ctrl-C and by SIGTERM, as a shell counts signals."""
+
+
+OwnPath = Annotated[
+    Path | None,
+    typer.Argument(help="Your file or notebook; by default the homework in this folder.", show_default=False),
+]
+OwnHomework = Annotated[
+    str | None,
+    typer.Option("--assignment", "-a", help="The homework, if the file's name does not say.", show_default=False),
+]
 
 
 class Isolation(StrEnum):

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from softmark import student
-from softmark.cli.conventions import FINDINGS
+from softmark.cli.conventions import FINDINGS, OwnHomework, OwnPath
 from softmark.feedback.escape import log_safe, plain
 from softmark.feedback.terminal import SIGNS, WIDEST
 
@@ -25,14 +25,8 @@ _KB = 1000
 
 
 def pack(
-    path: Annotated[
-        Path | None,
-        typer.Argument(help="Your file or notebook; by default the homework in this folder.", show_default=False),
-    ] = None,
-    assignment: Annotated[
-        str | None,
-        typer.Option("--assignment", "-a", help="The homework, if the file's name does not say.", show_default=False),
-    ] = None,
+    path: OwnPath = None,
+    assignment: OwnHomework = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The folder to put it in, or a .zip to make.  [default: handin/]"),

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from softmark import student
 from softmark.check import watching
-from softmark.cli.conventions import FAULT, FINDINGS, INTERRUPTED, USAGE, stdout_kept_clean
+from softmark.cli.conventions import FAULT, FINDINGS, INTERRUPTED, USAGE, OwnHomework, OwnPath, stdout_kept_clean
 from softmark.feedback.checked import Occasion, call_in_words, failed_call
 from softmark.feedback.escape import log_safe, message
 from softmark.feedback.terminal import show_checked
@@ -32,14 +32,8 @@ _DEBUGGER = """
 
 
 def check(
-    path: Annotated[
-        Path | None,
-        typer.Argument(help="Your file or notebook; by default the homework in this folder.", show_default=False),
-    ] = None,
-    assignment: Annotated[
-        str | None,
-        typer.Option("--assignment", "-a", help="The homework, if the file's name does not say.", show_default=False),
-    ] = None,
+    path: OwnPath = None,
+    assignment: OwnHomework = None,
     part: Annotated[
         str | None,
         typer.Option("--part", "-p", help="Only this part, such as 3.", show_default=False),
